@@ -1,0 +1,1 @@
+//! Packed Zarr arrays: values that are shifted, scaled and narrowed to a smaller type.
