@@ -1,0 +1,499 @@
+//! Chains: a list of codecs bound to a type and, where there is one, a fill.
+
+use super::apply::Pass;
+use super::cast_value::CastValue;
+use super::data_type::DataType;
+use super::fault::Fault;
+use super::legacy::{self, FixedScaleOffset, Parameter};
+use super::literal::Literal;
+use super::parameters::{
+    CastValueParameters, Codec, FixedScaleOffsetParameters, ScaleOffsetParameters,
+};
+use super::problem::{Problem, Soundness};
+use super::rounding::OutOfRange;
+use super::scalar::Scalar;
+use super::scale_offset::ScaleOffset;
+
+/// A codec bound to its incoming type.
+#[derive(Clone, Debug, PartialEq)]
+pub enum BoundCodec {
+    /// `scale_offset`
+    ScaleOffset(ScaleOffset),
+    /// `cast_value`
+    CastValue(CastValue),
+    /// The legacy codec.
+    FixedScaleOffset(FixedScaleOffset),
+}
+
+impl BoundCodec {
+    /// The type before encoding.
+    #[must_use]
+    pub const fn incoming(&self) -> DataType {
+        match self {
+            Self::ScaleOffset(codec) => codec.data_type,
+            Self::CastValue(codec) => codec.incoming,
+            Self::FixedScaleOffset(codec) => codec.decoded,
+        }
+    }
+
+    /// The type after encoding.
+    #[must_use]
+    pub const fn outgoing(&self) -> DataType {
+        match self {
+            Self::ScaleOffset(codec) => codec.data_type,
+            Self::CastValue(codec) => codec.outgoing,
+            Self::FixedScaleOffset(codec) => codec.stored,
+        }
+    }
+
+    /// Encodes one element.
+    ///
+    /// # Errors
+    ///
+    /// The [`Fault`] of the codec.
+    pub fn encode(&self, value: Scalar) -> Result<Scalar, Fault> {
+        match self {
+            Self::ScaleOffset(codec) => codec.encode(value),
+            Self::CastValue(codec) => codec.encode(value),
+            Self::FixedScaleOffset(codec) => codec.encode(value),
+        }
+    }
+
+    /// Decodes one element.
+    ///
+    /// # Errors
+    ///
+    /// The [`Fault`] of the codec.
+    pub fn decode(&self, value: Scalar) -> Result<Scalar, Fault> {
+        match self {
+            Self::ScaleOffset(codec) => codec.decode(value),
+            Self::CastValue(codec) => codec.decode(value),
+            Self::FixedScaleOffset(codec) => codec.decode(value),
+        }
+    }
+}
+
+/// Encoding or decoding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// From logical values to stored ones.
+    Encode,
+    /// From stored values to logical ones.
+    Decode,
+}
+
+/// The failure of an element somewhere in a chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChainFault {
+    /// The index of the codec that failed.
+    pub codec: usize,
+    /// What failed there.
+    pub fault: Fault,
+}
+
+/// The way of a fill value through a chain.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FillTrace {
+    /// The fill at every stage: of the array, then after each codec. It ends early where a codec fails on it.
+    pub encoded: Vec<Scalar>,
+    /// What the last of `encoded` decodes to, stage by stage back to the array; empty where encoding failed, and ends
+    /// early where a codec fails.
+    pub decoded: Vec<Scalar>,
+}
+
+impl FillTrace {
+    /// The fill that the chunk encoding sees, where the chain can encode it.
+    #[must_use]
+    pub fn stored(&self, codecs: usize) -> Option<Scalar> {
+        self.encoded.get(codecs).copied()
+    }
+
+    /// Whether the fill comes back through the whole chain as another value, or not at all.
+    #[must_use]
+    pub fn drifts(&self, codecs: usize) -> bool {
+        match (self.encoded.first(), self.decoded.get(codecs)) {
+            (Some(fill), Some(back)) => !fill.equals(*back),
+            _ => true,
+        }
+    }
+}
+
+/// What binding found: a chain unless a problem is [`Soundness::Invalid`], and all problems.
+#[derive(Debug)]
+pub struct Binding {
+    /// The chain, where it can be run.
+    pub chain: Option<BoundChain>,
+    /// Every problem, in the order of codecs.
+    pub problems: Vec<Problem>,
+}
+
+/// A chain checked against a type and a fill, with its kernels chosen.
+#[derive(Debug)]
+pub struct BoundChain {
+    data_type: DataType,
+    codecs: Vec<BoundCodec>,
+    fill: Option<FillTrace>,
+    encoder: Pass,
+    decoder: Pass,
+}
+
+/// Binds codecs to the type of an array and to its fill, if it has one.
+///
+/// All problems are found at once; after a codec whose outgoing type is unknown, the rest cannot be judged.
+#[must_use]
+pub fn bind(data_type: DataType, fill: Option<Scalar>, codecs: &[Codec]) -> Binding {
+    let mut problems = Vec::new();
+    let mut bound = Vec::new();
+    let mut current = Some(data_type);
+    for (index, codec) in codecs.iter().enumerate() {
+        let Some(incoming) = current else { break };
+        let mut place = Place {
+            index,
+            problems: &mut problems,
+        };
+        let result = match codec {
+            Codec::ScaleOffset(p) => Some(BoundCodec::ScaleOffset(place.scale_offset(p, incoming))),
+            Codec::CastValue(p) => Some(BoundCodec::CastValue(place.cast_value(p, incoming))),
+            Codec::FixedScaleOffset(p) => place.legacy(p, incoming),
+            Codec::Unreadable => None,
+        };
+        current = result.as_ref().map(BoundCodec::outgoing);
+        bound.extend(result);
+    }
+    let invalid = |p: &Problem| p.soundness == Soundness::Invalid;
+    let complete = bound.len() == codecs.len() && !problems.iter().any(invalid);
+    let fill = fill.filter(|_| complete).map(|fill| {
+        let trace = trace_fill(fill, &bound);
+        fill_problems(&trace, &bound, &mut problems);
+        trace
+    });
+    problems.sort_by_key(|p| p.codec);
+    let chain = complete.then(|| BoundChain {
+        data_type,
+        encoder: Pass::compile(data_type, &bound, Direction::Encode),
+        decoder: Pass::compile(data_type, &bound, Direction::Decode),
+        codecs: bound,
+        fill,
+    });
+    Binding { chain, problems }
+}
+
+impl BoundChain {
+    /// The type of the array: before encoding.
+    #[must_use]
+    pub const fn data_type(&self) -> DataType {
+        self.data_type
+    }
+
+    /// The type of the stored values: after encoding.
+    #[must_use]
+    pub fn stored_type(&self) -> DataType {
+        self.codecs.last().map_or(self.data_type, BoundCodec::outgoing)
+    }
+
+    /// The codecs, in the order of encoding.
+    #[must_use]
+    pub fn codecs(&self) -> &[BoundCodec] {
+        &self.codecs
+    }
+
+    /// The way of the fill through the chain, where one was given.
+    #[must_use]
+    pub const fn fill(&self) -> Option<&FillTrace> {
+        self.fill.as_ref()
+    }
+
+    /// The kernels for one direction.
+    #[must_use]
+    pub const fn pass(&self, direction: Direction) -> &Pass {
+        match direction {
+            Direction::Encode => &self.encoder,
+            Direction::Decode => &self.decoder,
+        }
+    }
+
+    /// Transforms one element by the exact definitions.
+    ///
+    /// # Errors
+    ///
+    /// The failure of the first codec that fails.
+    pub fn transform(&self, direction: Direction, value: Scalar) -> Result<Scalar, ChainFault> {
+        transform_scalar(&self.codecs, direction, value)
+    }
+
+    /// The range of array values that the chain can store: what the ends of the stored type decode to.
+    ///
+    /// `None` where an end does not decode, as in a chain that no plain range describes.
+    #[must_use]
+    pub fn representable_range(&self) -> Option<(Scalar, Scalar)> {
+        let (low, high) = Scalar::finite_range(self.stored_type());
+        let unmapped = |value| {
+            let mut value = value;
+            for codec in self.codecs.iter().rev() {
+                value = match codec {
+                    // A map stands for single values, not for the range.
+                    BoundCodec::CastValue(c) => {
+                        super::cast_value::cast(value, c.incoming, c.rounding, c.out_of_range).ok()?
+                    }
+                    other => other.decode(value).ok()?,
+                };
+            }
+            Some(value)
+        };
+        let (a, b) = (unmapped(low)?, unmapped(high)?);
+        if !a.is_finite() || !b.is_finite() {
+            return None;
+        }
+        Some(if a.compare(b)?.is_le() { (a, b) } else { (b, a) })
+    }
+}
+
+/// Transforms one element through all codecs.
+pub(super) fn transform_scalar(
+    codecs: &[BoundCodec],
+    direction: Direction,
+    value: Scalar,
+) -> Result<Scalar, ChainFault> {
+    let mut value = value;
+    for step in 0..codecs.len() {
+        let codec = match direction {
+            Direction::Encode => step,
+            Direction::Decode => codecs.len() - 1 - step,
+        };
+        let result = match direction {
+            Direction::Encode => codecs[codec].encode(value),
+            Direction::Decode => codecs[codec].decode(value),
+        };
+        value = result.map_err(|fault| ChainFault { codec, fault })?;
+    }
+    Ok(value)
+}
+
+/// Sends the fill through the chain and back.
+///
+/// The legacy codec hands its fill on cast, not transformed, and gives it back as it was.
+fn trace_fill(fill: Scalar, codecs: &[BoundCodec]) -> FillTrace {
+    let mut encoded = vec![fill];
+    for codec in codecs {
+        let Some(current) = encoded.last().copied() else {
+            break;
+        };
+        let next = match codec {
+            BoundCodec::FixedScaleOffset(codec) => legacy::cast_fill(current, codec.stored),
+            other => other.encode(current),
+        };
+        match next {
+            Ok(next) => encoded.push(next),
+            Err(_) => break,
+        }
+    }
+    let mut decoded = Vec::new();
+    if encoded.len() == codecs.len() + 1 {
+        decoded.extend(encoded.last().copied());
+        for (index, codec) in codecs.iter().enumerate().rev() {
+            let Some(current) = decoded.last().copied() else {
+                break;
+            };
+            let next = match codec {
+                BoundCodec::FixedScaleOffset(_) => Ok(encoded[index]),
+                other => other.decode(current),
+            };
+            match next {
+                Ok(next) => decoded.push(next),
+                Err(_) => break,
+            }
+        }
+    }
+    FillTrace { encoded, decoded }
+}
+
+/// The specification's demands on the fill: it can be encoded, and each `cast_value` gives it back.
+fn fill_problems(trace: &FillTrace, codecs: &[BoundCodec], problems: &mut Vec<Problem>) {
+    for (index, codec) in codecs.iter().enumerate() {
+        let Some(&fill) = trace.encoded.get(index) else {
+            break;
+        };
+        match codec {
+            BoundCodec::ScaleOffset(_) => {
+                if let Err(fault) = codec.encode(fill) {
+                    problems.push(
+                        Problem::invalid(
+                            "scale-offset/fill-not-representable",
+                            index,
+                            "",
+                            format!("the fill value {fill} cannot be encoded: {fault}"),
+                            format!("a fill value whose shifted and scaled form is a {}", fault.target),
+                        )
+                        .unsound(),
+                    );
+                }
+            }
+            BoundCodec::CastValue(_) => {
+                let found = match codec.encode(fill) {
+                    Err(fault) => format!("the fill value {fill} cannot be encoded: {fault}"),
+                    Ok(code) => match codec.decode(code) {
+                        Ok(back) if back.equals(fill) => continue,
+                        Ok(back) => format!("the fill value {fill} is stored as {code} and comes back as {back}"),
+                        Err(fault) => format!("the fill value {fill} is stored as {code} and does not come back: {fault}"),
+                    },
+                };
+                let expected = "a fill value that survives encoding and decoding";
+                let problem = Problem::invalid("cast-value/fill-round-trip", index, "", found, expected);
+                problems.push(problem.unsound());
+            }
+            BoundCodec::FixedScaleOffset(_) => {}
+        }
+    }
+}
+
+/// The place of the codec that is being bound, where problems are noted.
+struct Place<'a> {
+    index: usize,
+    problems: &'a mut Vec<Problem>,
+}
+
+impl Place<'_> {
+    fn invalid(&mut self, id: &'static str, member: impl Into<String>, found: impl std::fmt::Display, expected: impl Into<String>) {
+        self.problems.push(Problem::invalid(id, self.index, member, found, expected));
+    }
+
+    fn scalar(&mut self, id: &'static str, member: &str, literal: &Literal, data_type: DataType) -> Option<Scalar> {
+        match Scalar::parse(literal, data_type) {
+            Ok(scalar) => Some(scalar),
+            Err(error) => {
+                self.invalid(id, member, error, data_type.literal_forms());
+                None
+            }
+        }
+    }
+
+    fn scale_offset(&mut self, parameters: &ScaleOffsetParameters, data_type: DataType) -> ScaleOffset {
+        const OFFSET: &str = "/configuration/offset";
+        const SCALE: &str = "/configuration/scale";
+        let id = "scale-offset/scalar";
+        let offset = parameters.offset.as_ref().and_then(|literal| {
+            let offset = self.scalar(id, OFFSET, literal, data_type)?;
+            if !offset.is_finite() {
+                self.invalid("scale-offset/not-finite", OFFSET, format!("an offset of {literal}"), "a finite number");
+            }
+            Some(offset)
+        });
+        let scale = parameters.scale.as_ref().and_then(|literal| {
+            let scale = self.scalar(id, SCALE, literal, data_type)?;
+            if !scale.is_finite() {
+                self.invalid("scale-offset/not-finite", SCALE, format!("a scale of {literal}"), "a finite number");
+            } else if scale.is_zero() {
+                let found = if is_zero_text(literal) {
+                    format!("a scale of {literal}")
+                } else {
+                    format!("a scale of {literal}, which is 0 as a {data_type}")
+                };
+                self.invalid("scale-offset/zero-scale", SCALE, found, "a number other than zero");
+            }
+            Some(scale)
+        });
+        ScaleOffset { data_type, offset, scale }
+    }
+
+    fn cast_value(&mut self, parameters: &CastValueParameters, incoming: DataType) -> CastValue {
+        let outgoing = parameters.data_type;
+        if parameters.out_of_range == Some(OutOfRange::Wrap) && outgoing.is_float() {
+            self.invalid(
+                "cast-value/wrap-needs-integer",
+                "/configuration/out_of_range",
+                format!("\"wrap\" with the data type {outgoing}"),
+                "an integer data type, or \"clamp\", or no out_of_range",
+            );
+        }
+        let encode_map = self.map("encode", &parameters.encode, incoming, outgoing);
+        let decode_map = self.map("decode", &parameters.decode, outgoing, incoming);
+        CastValue {
+            incoming,
+            outgoing,
+            rounding: parameters.rounding,
+            out_of_range: parameters.out_of_range,
+            encode_map,
+            decode_map,
+        }
+    }
+
+    fn map(&mut self, name: &str, pairs: &[(Literal, Literal)], from: DataType, to: DataType) -> Vec<(Scalar, Scalar)> {
+        let mut map: Vec<(Scalar, Scalar)> = Vec::new();
+        for (n, (input, output)) in pairs.iter().enumerate() {
+            let place = format!("/configuration/scalar_map/{name}/{n}");
+            let id = "cast-value/map-scalar";
+            let input = self.scalar(id, &format!("{place}/0"), input, from);
+            let output = self.scalar(id, &format!("{place}/1"), output, to);
+            let (Some(input), Some(output)) = (input, output) else {
+                continue;
+            };
+            if let Some((first, _)) = map.iter().find(|(known, _)| known.equals(input)) {
+                let problem = Problem::invalid(
+                    "cast-value/duplicate-key",
+                    self.index,
+                    format!("{place}/0"),
+                    format!("the input {input}, which equals the earlier input {first}"),
+                    "each input once; readers differ in which of equal ones they use",
+                );
+                self.problems.push(problem.unsound());
+            }
+            map.push((input, output));
+        }
+        map
+    }
+
+    fn legacy(&mut self, parameters: &FixedScaleOffsetParameters, incoming: DataType) -> Option<BoundCodec> {
+        let decoded = parameters.dtype.unwrap_or(incoming);
+        let stored = parameters.astype.unwrap_or(decoded);
+        if decoded != incoming {
+            self.invalid(
+                "legacy/dtype-mismatch",
+                "/configuration/dtype",
+                format!("the type {decoded}"),
+                format!("{incoming}, the type at this place of the chain"),
+            );
+        }
+        for (member, data_type) in [("dtype", decoded), ("astype", stored)] {
+            if !legacy::is_supported(data_type) {
+                self.invalid(
+                    "legacy/unsupported-type",
+                    format!("/configuration/{member}"),
+                    format!("the type {data_type}"),
+                    "an integer type of 8 to 64 bits, float16, float32 or float64",
+                );
+            }
+        }
+        let mut number = |member, literal| match Parameter::parse(literal) {
+            Ok(parameter) => Some(parameter),
+            Err(error) => {
+                self.invalid("legacy/parameter", member, error, "a JSON number");
+                None
+            }
+        };
+        let offset = number("/configuration/offset", &parameters.offset);
+        let scale = number("/configuration/scale", &parameters.scale);
+        if scale.is_some_and(|scale| scale.double() == 0.0) {
+            let found = format!("a scale of {}", parameters.scale);
+            self.invalid("legacy/zero-scale", "/configuration/scale", found, "a number other than zero");
+        }
+        // With placeholders the rest of the chain can still be judged; the problem above keeps it from running.
+        let placeholder = Parameter::Float(1.0);
+        Some(BoundCodec::FixedScaleOffset(FixedScaleOffset {
+            decoded: incoming,
+            stored,
+            scale: scale.unwrap_or(placeholder),
+            offset: offset.unwrap_or(placeholder),
+        }))
+    }
+}
+
+/// Whether a literal says zero itself, rather than being rounded to it.
+fn is_zero_text(literal: &Literal) -> bool {
+    match literal {
+        Literal::Number(text) => {
+            let mantissa = text.split(['e', 'E']).next().unwrap_or_default();
+            !mantissa.contains(|c: char| c.is_ascii_digit() && c != '0')
+        }
+        _ => true,
+    }
+}

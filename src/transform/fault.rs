@@ -1,0 +1,95 @@
+//! Why one element cannot be transformed.
+
+use std::fmt;
+
+use super::data_type::DataType;
+use super::scalar::Scalar;
+
+/// The kinds of failure, as reports count them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum FaultKind {
+    /// NaN, and the target type has none.
+    NotANumber,
+    /// An infinity, and the target type has none.
+    Infinite,
+    /// A value beyond the range of the type that `cast_value` or the legacy codec casts to.
+    OutOfRange,
+    /// An operation of `scale_offset` whose result the type cannot hold.
+    Overflow,
+    /// An integer division of `scale_offset` that leaves a remainder.
+    Remainder,
+}
+
+impl FaultKind {
+    /// All kinds, in the order of reports.
+    pub const ALL: [Self; 5] = [
+        Self::NotANumber,
+        Self::Infinite,
+        Self::OutOfRange,
+        Self::Overflow,
+        Self::Remainder,
+    ];
+
+    /// The name in reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NotANumber => "not-a-number",
+            Self::Infinite => "infinite",
+            Self::OutOfRange => "out-of-range",
+            Self::Overflow => "overflow",
+            Self::Remainder => "remainder",
+        }
+    }
+}
+
+impl fmt::Display for FaultKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The failure of one codec on one element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// What went wrong.
+    pub kind: FaultKind,
+    /// The value that entered the operation that failed.
+    pub operand: Scalar,
+    /// The type that could not hold the result.
+    pub target: DataType,
+}
+
+impl Fault {
+    pub(crate) const fn new(kind: FaultKind, operand: Scalar, target: DataType) -> Self {
+        Self {
+            kind,
+            operand,
+            target,
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            operand, target, ..
+        } = self;
+        match self.kind {
+            FaultKind::NotANumber => write!(f, "NaN has no value in {target}"),
+            FaultKind::Infinite => write!(f, "{operand} has no value in {target}"),
+            FaultKind::OutOfRange => {
+                let (low, high) = Scalar::finite_range(*target);
+                write!(f, "{operand} is out of the range of {target} ({low} to {high})")
+            }
+            FaultKind::Overflow => {
+                write!(f, "the result for {operand} is not a value of {target}")
+            }
+            FaultKind::Remainder => {
+                write!(f, "dividing {operand} by the scale leaves a remainder in {target}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for Fault {}

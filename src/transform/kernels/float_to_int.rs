@@ -1,0 +1,269 @@
+//! float32 and float64 to integers of 8 to 64 bits, with `scale_offset` before it or without.
+
+use super::element::{Element, Float, transform};
+use super::map::{Extent, Map, Side};
+use super::{Kernel, for_integer};
+use crate::transform::cast_value::CastValue;
+use crate::transform::chain::Direction;
+use crate::transform::data_type::DataType;
+use crate::transform::rounding::{OutOfRange, Rounding};
+use crate::transform::scale_offset::ScaleOffset;
+
+/// A kernel that encodes `scale_offset` and `cast_value`.
+pub(super) fn encode(scale: Option<&ScaleOffset>, codec: &CastValue) -> Option<Box<dyn Kernel>> {
+    let side = Side::of(codec, Direction::Encode);
+    // An infinity may come from a finite value, which is an error whatever the map says of infinities.
+    if scale.is_some() && side.map.iter().any(|(key, _)| key.is_infinite()) {
+        return None;
+    }
+    select(scale, &side)
+}
+
+/// A kernel for one direction of `cast_value` alone.
+pub(super) fn cast(side: &Side<'_>) -> Option<Box<dyn Kernel>> {
+    select(None, side)
+}
+
+fn select(scale: Option<&ScaleOffset>, side: &Side<'_>) -> Option<Box<dyn Kernel>> {
+    if side.out_of_range == Some(OutOfRange::Wrap) && side.from.is_integer() {
+        return None;
+    }
+    match side.from {
+        DataType::Float32 => for_integer!(side.to, build::<f32, @>(scale, side)).flatten(),
+        DataType::Float64 => for_integer!(side.to, build::<f64, @>(scale, side)).flatten(),
+        _ => None,
+    }
+}
+
+/// Rounding a float to a whole number and narrowing it to an integer type.
+pub(super) trait Narrow<I>: Float {
+    /// The type that rounding happens in: wide enough for the range of `I` and one more bit.
+    type Work: Whole;
+
+    /// The ends of the range of `I`, as whole numbers of the working type.
+    const RANGE: (Self::Work, Self::Work);
+
+    fn widen(self) -> Self::Work;
+
+    /// Narrows a whole number inside [`Narrow::RANGE`]. Outside it any integer may come out.
+    fn narrow(whole: Self::Work) -> I;
+}
+
+/// Rounding to whole numbers.
+pub(super) trait Whole: Copy + PartialOrd + Send + Sync + 'static {
+    fn round<const MODE: u8>(self) -> Self;
+
+    fn clamp(self, range: (Self, Self)) -> Self;
+}
+
+const NEAREST_EVEN: u8 = 0;
+const TOWARDS_ZERO: u8 = 1;
+const TOWARDS_POSITIVE: u8 = 2;
+const TOWARDS_NEGATIVE: u8 = 3;
+const NEAREST_AWAY: u8 = 4;
+
+macro_rules! whole {
+    ($($native:ident $magic:literal)*) => {$(
+        impl Whole for $native {
+            /// By adding and subtracting 1.5 * 2^p, p being the mantissa bits, the hardware rounds to a whole number,
+            /// ties to even. Right below 2^(p - 1) in magnitude; a number beyond stays beyond, or is whole already.
+            #[inline(always)]
+            fn round<const MODE: u8>(self) -> Self {
+                let nearest = (self + $magic) - $magic;
+                let (up, down) = (nearest + 1.0, nearest - 1.0);
+                match MODE {
+                    TOWARDS_ZERO => {
+                        let over = (nearest > self) & (self > 0.0);
+                        let under = (nearest < self) & (self < 0.0);
+                        if over { down } else if under { up } else { nearest }
+                    }
+                    TOWARDS_POSITIVE => if nearest < self { up } else { nearest },
+                    TOWARDS_NEGATIVE => if nearest > self { down } else { nearest },
+                    NEAREST_AWAY => {
+                        // The difference is exact: both are multiples of the unit of `self`, and at most 0.5 apart.
+                        let rest = self - nearest;
+                        let over = (rest == 0.5) & (self > 0.0);
+                        let under = (rest == -0.5) & (self < 0.0);
+                        if over { up } else if under { down } else { nearest }
+                    }
+                    _ => nearest,
+                }
+            }
+
+            #[inline(always)]
+            fn clamp(self, (low, high): (Self, Self)) -> Self {
+                let raised = if self < low { low } else { self };
+                if raised > high { high } else { raised }
+            }
+        }
+    )*};
+}
+whole!(f32 12_582_912.0 f64 6_755_399_441_055_744.0);
+
+/// The integer is in the low bits of the sum with the magic number.
+macro_rules! narrow_by_magic {
+    ($float:ident $work:ident $magic:literal: $($int:ident)*) => {$(
+        impl Narrow<$int> for $float {
+            type Work = $work;
+
+            const RANGE: ($work, $work) = ($int::MIN as $work, $int::MAX as $work);
+
+            #[inline(always)]
+            fn widen(self) -> $work {
+                self.into()
+            }
+
+            #[inline(always)]
+            #[expect(clippy::cast_possible_truncation, clippy::cast_possible_wrap)]
+            fn narrow(whole: $work) -> $int {
+                (whole + $magic).to_bits() as $int
+            }
+        }
+    )*};
+}
+narrow_by_magic!(f32 f32 12_582_912.0: i8 u8 i16 u16);
+narrow_by_magic!(f32 f64 6_755_399_441_055_744.0: i32 u32);
+narrow_by_magic!(f64 f64 6_755_399_441_055_744.0: i8 u8 i16 u16 i32 u32);
+
+/// A double that is rounded by the standard library, for the integers that a magic number does not reach.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub(super) struct Wide(f64);
+
+impl Whole for Wide {
+    #[inline(always)]
+    fn round<const MODE: u8>(self) -> Self {
+        Self(match MODE {
+            TOWARDS_ZERO => self.0.trunc(),
+            TOWARDS_POSITIVE => self.0.ceil(),
+            TOWARDS_NEGATIVE => self.0.floor(),
+            NEAREST_AWAY => self.0.round(),
+            _ => self.0.round_ties_even(),
+        })
+    }
+
+    /// Nothing to do: narrowing saturates.
+    #[inline(always)]
+    fn clamp(self, _: (Self, Self)) -> Self {
+        self
+    }
+}
+
+macro_rules! narrow_wide {
+    ($($float:ident $int:ident $high:literal;)*) => {$(
+        impl Narrow<$int> for $float {
+            type Work = Wide;
+
+            // The largest double below the end of the range, which no double is.
+            const RANGE: (Wide, Wide) = (Wide($int::MIN as f64), Wide($high));
+
+            #[inline(always)]
+            fn widen(self) -> Wide {
+                Wide(self.into())
+            }
+
+            #[inline(always)]
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+            fn narrow(whole: Wide) -> $int {
+                whole.0 as $int
+            }
+        }
+    )*};
+}
+narrow_wide! {
+    f32 i64 9_223_372_036_854_774_784.0;
+    f64 i64 9_223_372_036_854_774_784.0;
+    f32 u64 18_446_744_073_709_549_568.0;
+    f64 u64 18_446_744_073_709_549_568.0;
+}
+
+type Block<F, I> = fn(&Parameters<F, I>, &[u8], &mut [u8]) -> bool;
+
+#[derive(Debug)]
+struct Parameters<F, I> {
+    offset: F,
+    scale: F,
+    map: Map<F, I>,
+}
+
+#[derive(Debug)]
+struct FloatToInt<F, I> {
+    parameters: Parameters<F, I>,
+    block: Block<F, I>,
+}
+
+impl<F: Float, I: Element> Kernel for FloatToInt<F, I> {
+    fn run(&self, source: &[u8], target: &mut [u8]) -> bool {
+        (self.block)(&self.parameters, source, target)
+    }
+
+    fn target_size(&self) -> usize {
+        I::SIZE
+    }
+}
+
+fn build<F: Narrow<I>, I: Element>(
+    scale: Option<&ScaleOffset>,
+    side: &Side<'_>,
+) -> Option<Box<dyn Kernel>> {
+    const NOTHING: u8 = Extent::Nothing as u8;
+    const NAN: u8 = Extent::NanOnly as u8;
+    const KEYS: u8 = Extent::Keys as u8;
+    let map = Map::new(side.map)?;
+    let clamp = side.out_of_range == Some(OutOfRange::Clamp);
+    // Wrapping blocks are as good as plain ones until a value is out of range, which the definitions then wrap.
+    let block: Block<F, I> = match (side.rounding, clamp, map.extent()) {
+        (Rounding::NearestEven, false, Extent::Nothing) => run::<F, I, NEAREST_EVEN, false, NOTHING>,
+        (Rounding::NearestEven, false, Extent::NanOnly) => run::<F, I, NEAREST_EVEN, false, NAN>,
+        (Rounding::NearestEven, false, Extent::Keys) => run::<F, I, NEAREST_EVEN, false, KEYS>,
+        (Rounding::NearestEven, true, Extent::Nothing) => run::<F, I, NEAREST_EVEN, true, NOTHING>,
+        (Rounding::NearestEven, true, _) => run::<F, I, NEAREST_EVEN, true, KEYS>,
+        (Rounding::TowardsZero, false, _) => run::<F, I, TOWARDS_ZERO, false, KEYS>,
+        (Rounding::TowardsZero, true, _) => run::<F, I, TOWARDS_ZERO, true, KEYS>,
+        (Rounding::TowardsPositive, false, _) => run::<F, I, TOWARDS_POSITIVE, false, KEYS>,
+        (Rounding::TowardsPositive, true, _) => run::<F, I, TOWARDS_POSITIVE, true, KEYS>,
+        (Rounding::TowardsNegative, false, _) => run::<F, I, TOWARDS_NEGATIVE, false, KEYS>,
+        (Rounding::TowardsNegative, true, _) => run::<F, I, TOWARDS_NEGATIVE, true, KEYS>,
+        (Rounding::NearestAway, false, _) => run::<F, I, NEAREST_AWAY, false, KEYS>,
+        (Rounding::NearestAway, true, _) => run::<F, I, NEAREST_AWAY, true, KEYS>,
+    };
+    Some(Box::new(FloatToInt {
+        parameters: Parameters {
+            offset: scale.and_then(|s| s.offset).map_or(F::ZERO, F::of),
+            scale: scale.and_then(|s| s.scale).map_or(F::ONE, F::of),
+            map,
+        },
+        block,
+    }))
+}
+
+fn run<F: Narrow<I>, I: Element, const MODE: u8, const CLAMP: bool, const MAP: u8>(
+    parameters: &Parameters<F, I>,
+    source: &[u8],
+    target: &mut [u8],
+) -> bool {
+    let Parameters { offset, scale, map } = *parameters;
+    let mut bad = 0_u32;
+    transform(source, target, |x: F| {
+        let value = (x - offset) * scale;
+        let whole = value.widen().round::<MODE>();
+        let (low, high) = F::RANGE;
+        let (mut fits, mut code) = if CLAMP {
+            (value.is_finite(), F::narrow(whole.clamp(F::RANGE)))
+        } else {
+            ((whole >= low) & (whole <= high), F::narrow(whole))
+        };
+        if MAP == Extent::Keys as u8 {
+            let (mapped, hit) = map.look_up_number(value, code);
+            code = mapped;
+            fits |= hit;
+        }
+        if MAP != Extent::Nothing as u8 {
+            let (mapped, hit) = map.look_up_nan(value, code);
+            code = mapped;
+            fits |= hit;
+        }
+        bad |= u32::from(!fits);
+        code
+    });
+    bad == 0
+}

@@ -1,0 +1,27 @@
+//! The arithmetic: types, scalars, both codecs, the legacy codec, chains of them, and fast kernels.
+//!
+//! Nothing here knows of stores, documents or printing. `cast_value`, `scale_offset` and `legacy` define the codecs one
+//! element at a time; `chain` binds a list of codecs to a type and a fill; `apply` runs a bound chain over slices with the
+//! `kernels`, which are held to the definitions; `equivalence` compares what two chains decode.
+
+#![warn(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss
+)]
+
+pub mod apply;
+pub mod cast_value;
+pub mod chain;
+pub mod data_type;
+pub mod fault;
+mod kernels;
+pub mod legacy;
+pub mod literal;
+mod number;
+pub mod parameters;
+pub mod problem;
+pub mod rounding;
+pub mod scalar;
+pub mod scale_offset;
