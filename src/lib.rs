@@ -1,3 +1,4 @@
 //! Packed Zarr arrays: values that are shifted, scaled and narrowed to a smaller type.
 
 pub mod error;
+pub mod ui;
