@@ -1,4 +1,9 @@
 //! Packed Zarr arrays: values that are shifted, scaled and narrowed to a smaller type.
+//!
+//! zarrpack is a command-line program and the library under it. The program is a thin shell: [`cli`] says what
+//! can be asked for, [`commands`] does it, [`ui`] prints, and [`error`] says how a run can end.
 
+pub mod cli;
+pub mod commands;
 pub mod error;
 pub mod ui;
