@@ -1,1 +1,21 @@
-//! The program, run as a process.
+//! The program, run as a process: what it prints, where, and how it exits.
+//!
+//! Arithmetic and documents are tested in the library, which is far quicker; here it is the wiring.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a harness that cannot do its part fails the test"
+)]
+
+mod harness;
+
+mod closed_output;
+mod completions;
+mod decode;
+mod encode;
+mod exit_codes;
+mod global_flags;
+mod help;
+mod man;
+mod tree;
+mod version;
