@@ -1,1 +1,3 @@
 //! Packed Zarr arrays: values that are shifted, scaled and narrowed to a smaller type.
+
+pub mod metadata;
