@@ -14,10 +14,12 @@ pub struct Position {
     pub column: usize,
 }
 
-/// The lines of a text, for turning byte offsets into [`Position`]s and for showing the line they fall in.
+/// The lines of a text, for turning byte offsets into [`Position`]s and for showing the line they
+/// fall in.
 ///
-/// Takes bytes and not a string, because a document that is not UTF-8 needs its error located too. Documents are often one
-/// line of many megabytes, so the time that a position takes does not depend on the length of its line.
+/// Takes bytes and not a string, because a document that is not UTF-8 needs its error located too.
+/// Documents are often one line of many megabytes, so the time that a position takes does not
+/// depend on the length of its line.
 #[derive(Debug, Clone)]
 pub struct LineIndex<'t> {
     text: &'t [u8],
@@ -63,7 +65,8 @@ impl<'t> LineIndex<'t> {
         }
     }
 
-    /// The text of a line, counted from 1, without its line break; bytes that are not UTF-8 are replaced.
+    /// The text of a line, counted from 1, without its line break; bytes that are not UTF-8 are
+    /// replaced.
     pub fn line(&self, line: usize) -> Option<Cow<'t, str>> {
         let start = *self.starts.get(line.checked_sub(1)?)?;
         let end = self.starts.get(line).map_or(self.text.len(), |end| end - 1);

@@ -1,8 +1,9 @@
 //! Strict JSON (RFC 8259) that remembers where every value stands.
 //!
-//! Three things set it apart from an ordinary reader. Each value and each member name has a byte span, so that problems can
-//! be shown under a caret and documents edited in place. Numbers stay the text that was written. And what other readers
-//! pass over in silence is reported: duplicate members and bare `NaN` tokens.
+//! Three things set it apart from an ordinary reader. Each value and each member name has a byte
+//! span, so that problems can be shown under a caret and documents edited in place. Numbers stay
+//! the text that was written. And what other readers pass over in silence is reported: duplicate
+//! members and bare `NaN` tokens.
 
 #[cfg(test)]
 mod conformance;

@@ -1,8 +1,8 @@
 //! The parser: jsonc-parser's scanner held to RFC 8259, under a grammar that does not recurse.
 //!
-//! jsonc-parser can also build a tree, but counts an object's depth twice and a string's content not at all. So only its
-//! tokens are used, and what its scanner lets through is refused here: exotic white space, comments, bare words, raw control
-//! characters in strings.
+//! jsonc-parser can also build a tree, but counts an object's depth twice and a string's content
+//! not at all. So only its tokens are used, and what its scanner lets through is refused here:
+//! exotic white space, comments, bare words, raw control characters in strings.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -24,10 +24,11 @@ const FEW_MEMBERS: usize = 8;
 pub struct Limits {
     /// The length of the text in bytes.
     pub max_bytes: u64,
-    /// How many arrays and objects may be open at once. Trees are walked and dropped by recursion, so no value above
-    /// [`Limits::DEEPEST`] has an effect.
+    /// How many arrays and objects may be open at once. Trees are walked and dropped by recursion,
+    /// so no value above [`Limits::DEEPEST`] has an effect.
     pub max_depth: usize,
-    /// The number of values. In memory a value takes some fifty times the two bytes that it can be written in.
+    /// The number of values. In memory a value takes some fifty times the two bytes that it can be
+    /// written in.
     pub max_values: usize,
 }
 
@@ -46,7 +47,8 @@ impl Default for Limits {
     }
 }
 
-/// What to do with bare `NaN`, `Infinity` and `-Infinity`, which Python writes although JSON has no such numbers.
+/// What to do with bare `NaN`, `Infinity` and `-Infinity`, which Python writes although JSON has no
+/// such numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NonFinite {
     /// Refuse the document.
@@ -93,7 +95,8 @@ pub enum IssueKind {
 ///
 /// # Errors
 ///
-/// When `bytes` are not UTF-8, start with a byte order mark, are not one JSON value, or exceed `limits`.
+/// When `bytes` are not UTF-8, start with a byte order mark, are not one JSON value, or exceed
+/// `limits`.
 pub fn parse(bytes: &[u8], limits: &Limits, non_finite: NonFinite) -> Result<Parsed, SyntaxError> {
     text(bytes, limits)
         .and_then(|text| Parser::new(text, limits, non_finite).run())

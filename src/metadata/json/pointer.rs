@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 /// The way from a document's root to a value in it, printed as `/codecs/0/name`.
 ///
-/// Pointers share their beginnings. A hostile document can put a million values below one enormous name; as strings, their
-/// pointers would not fit into memory.
+/// Pointers share their beginnings. A hostile document can put a million values below one enormous
+/// name; as strings, their pointers would not fit into memory.
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
 pub struct Pointer(Option<Arc<Link>>);
 

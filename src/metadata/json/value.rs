@@ -67,7 +67,8 @@ impl Value {
             .find(|member| member.name == name)
     }
 
-    /// The value that an RFC 6901 pointer such as `/codecs/0/name` leads to from here; the empty pointer leads here.
+    /// The value that an RFC 6901 pointer such as `/codecs/0/name` leads to from here; the empty
+    /// pointer leads here.
     pub fn lookup(&self, pointer: &str) -> Option<&Value> {
         if pointer.is_empty() {
             return Some(self);
