@@ -4,7 +4,7 @@
 //! with the numbers that a document holds: they stay the tokens that were written, so that `10` and
 //! `10.0` remain two things.
 //!
-//! [`json::parse`] makes a tree; [`v3::read`], the readers in [`consolidated`] give
+//! [`json::parse`] makes a tree; [`v3::read`], the readers in [`v2`] and [`consolidated`] give
 //! views into it and report to a list of [`Problems`].
 
 pub mod consolidated;
@@ -13,6 +13,7 @@ mod extension;
 pub mod json;
 mod node;
 mod problem;
+pub mod v2;
 pub mod v3;
 
 pub use extension::{Extension, Extra};
