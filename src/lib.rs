@@ -7,5 +7,6 @@
 pub mod cli;
 pub mod commands;
 pub mod error;
+pub mod metadata;
 pub mod transform;
 pub mod ui;

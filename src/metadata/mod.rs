@@ -1,0 +1,21 @@
+//! Zarr metadata documents: reading them with positions, and editing their text.
+//!
+//! Everything here works on the bytes of one document. Nothing opens a file, and nothing computes
+//! with the numbers that a document holds: they stay the tokens that were written, so that `10` and
+//! `10.0` remain two things.
+//!
+//! [`json::parse`] makes a tree; [`v3::read`], the readers in [`v2`] and [`consolidated`] give
+//! views into it and report to a list of [`Problems`].
+
+pub mod consolidated;
+
+mod extension;
+pub mod json;
+mod node;
+mod problem;
+pub mod v2;
+pub mod v3;
+
+pub use extension::{Extension, Extra};
+pub use node::{Located, Node};
+pub use problem::{Problem, ProblemKind, Problems};
