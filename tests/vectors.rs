@@ -226,6 +226,7 @@ fn legacy() {
             offset: literal(&record["offset"]),
             dtype: Some(decoded.0),
             astype: record["astype"].is_string().then_some(stored.0),
+            base: "/configuration",
         });
         let chain = chain(decoded.0, codec);
         let direction = direction(&record);

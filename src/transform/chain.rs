@@ -443,12 +443,13 @@ impl Place<'_> {
     }
 
     fn legacy(&mut self, parameters: &FixedScaleOffsetParameters, incoming: DataType) -> Option<BoundCodec> {
+        let base = parameters.base;
         let decoded = parameters.dtype.unwrap_or(incoming);
         let stored = parameters.astype.unwrap_or(decoded);
         if decoded != incoming {
             self.invalid(
                 "legacy/dtype-mismatch",
-                "/configuration/dtype",
+                format!("{base}/dtype"),
                 format!("the type {decoded}"),
                 format!("{incoming}, the type at this place of the chain"),
             );
@@ -457,24 +458,24 @@ impl Place<'_> {
             if !legacy::is_supported(data_type) {
                 self.invalid(
                     "legacy/unsupported-type",
-                    format!("/configuration/{member}"),
+                    format!("{base}/{member}"),
                     format!("the type {data_type}"),
                     "an integer type of 8 to 64 bits, float16, float32 or float64",
                 );
             }
         }
-        let mut number = |member, literal| match Parameter::parse(literal) {
+        let mut number = |member: &str, literal| match Parameter::parse(literal) {
             Ok(parameter) => Some(parameter),
             Err(error) => {
-                self.invalid("legacy/parameter", member, error, "a JSON number");
+                self.invalid("legacy/parameter", format!("{base}/{member}"), error, "a JSON number");
                 None
             }
         };
-        let offset = number("/configuration/offset", &parameters.offset);
-        let scale = number("/configuration/scale", &parameters.scale);
+        let offset = number("offset", &parameters.offset);
+        let scale = number("scale", &parameters.scale);
         if scale.is_some_and(|scale| scale.double() == 0.0) {
             let found = format!("a scale of {}", parameters.scale);
-            self.invalid("legacy/zero-scale", "/configuration/scale", found, "a number other than zero");
+            self.invalid("legacy/zero-scale", format!("{base}/scale"), found, "a number other than zero");
         }
         // With placeholders the rest of the chain can still be judged; the problem above keeps it from running.
         let placeholder = Parameter::Float(1.0);

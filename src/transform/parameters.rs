@@ -66,4 +66,6 @@ pub struct FixedScaleOffsetParameters {
     pub dtype: Option<DataType>,
     /// The type after encoding, where it is stated.
     pub astype: Option<DataType>,
+    /// The JSON pointer of the object that holds the members: `/configuration`, or nothing for a Zarr v2 filter.
+    pub base: &'static str,
 }

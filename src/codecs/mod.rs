@@ -1,0 +1,3 @@
+//! Where codecs as documents have them meet the arithmetic.
+
+pub mod configuration;
