@@ -111,7 +111,7 @@ impl fmt::Display for JsonOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Flag(flag) => f.write_str(flag),
-            Self::File(path) => write!(f, "{}", path.display()),
+            Self::File(path) => write!(f, "{path:?}"),
         }
     }
 }
@@ -172,7 +172,7 @@ mod tests {
         std::fs::write(&path, "[1]\n").unwrap();
         let read = JsonSource::File(path.clone()).read("--codecs").unwrap();
         assert_eq!(read.text, "[1]\n");
-        assert_eq!(read.origin.to_string(), path.display().to_string());
+        assert_eq!(read.origin.to_string(), format!("{path:?}"));
         let read = source("[2]").unwrap().read("--codecs").unwrap();
         assert_eq!(read.text, "[2]");
         assert_eq!(read.origin.to_string(), "--codecs");
