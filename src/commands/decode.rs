@@ -3,8 +3,9 @@
 use clap::Args;
 
 use super::scalar_stream::ScalarStreamArgs;
-use crate::cli::{Example, GlobalArgs, footer};
+use crate::cli::{Example, footer};
 use crate::error::{Error, ExitCode};
+use crate::transform::chain::Direction;
 use crate::ui::Ui;
 
 const EXAMPLES: &[Example] = &[
@@ -39,7 +40,6 @@ pub struct DecodeArgs {
 ///
 /// Where the command line asks for what cannot be done, a code cannot be decoded, or something could not be read
 /// or written.
-pub fn run(_ui: &mut Ui, _global: &GlobalArgs, args: &DecodeArgs) -> Result<ExitCode, Error> {
-    let _stream = args.stream.stream("decode")?;
-    Err(Error::usage("decode is not built yet"))
+pub fn run(ui: &mut Ui, args: &DecodeArgs) -> Result<ExitCode, Error> {
+    args.stream.run(ui, "decode", Direction::Decode)
 }

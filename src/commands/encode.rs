@@ -3,8 +3,9 @@
 use clap::Args;
 
 use super::scalar_stream::ScalarStreamArgs;
-use crate::cli::{Example, GlobalArgs, footer};
+use crate::cli::{Example, footer};
 use crate::error::{Error, ExitCode};
+use crate::transform::chain::Direction;
 use crate::ui::Ui;
 
 const EXAMPLES: &[Example] = &[
@@ -43,7 +44,6 @@ pub struct EncodeArgs {
 ///
 /// Where the command line asks for what cannot be done, a value cannot be packed, or something could not be read
 /// or written.
-pub fn run(_ui: &mut Ui, _global: &GlobalArgs, args: &EncodeArgs) -> Result<ExitCode, Error> {
-    let _stream = args.stream.stream("encode")?;
-    Err(Error::usage("encode is not built yet"))
+pub fn run(ui: &mut Ui, args: &EncodeArgs) -> Result<ExitCode, Error> {
+    args.stream.run(ui, "encode", Direction::Encode)
 }

@@ -1,13 +1,20 @@
 //! What `encode - -` and `decode - -` have in common: a stream of scalars that goes through a chain of
 //! codecs with no store.
 
+mod chain;
+mod lines;
+
 use std::ffi::OsStr;
+use std::io;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::cli::{JsonArg, JsonSource};
-use crate::error::Error;
+use crate::cli::JsonSource;
+use crate::error::{Error, ExitCode};
+use crate::transform::chain::Direction;
+use crate::transform::data_type::DataType;
+use crate::ui::Ui;
 
 /// The arguments of a scalar stream.
 #[derive(Debug, Clone, Args)]
@@ -58,37 +65,44 @@ pub enum StreamFormat {
     Jsonl,
 }
 
-/// A scalar stream that was asked for in full, its chain read but not yet parsed.
-#[derive(Debug, Clone)]
-#[expect(dead_code, reason = "encode and decode do not run it yet")]
-pub(super) struct ScalarStream<'a> {
-    /// The name of the array type.
-    pub(super) dtype: &'a str,
-    /// The codecs.
-    pub(super) codecs: JsonArg,
-    /// Whether floats are printed as bit patterns.
-    pub(super) bits: bool,
-    /// Whether to go on after a scalar that fails.
-    pub(super) keep_going: bool,
-}
-
 impl ScalarStreamArgs {
-    /// Checks that this is a scalar stream, and reads its chain. `command` is the name of the command.
-    pub(super) fn stream(&self, command: &str) -> Result<ScalarStream<'_>, Error> {
+    /// Runs the stream that the arguments ask for. `command` is the name of the command.
+    pub(super) fn run(
+        &self,
+        ui: &mut Ui,
+        command: &str,
+        direction: Direction,
+    ) -> Result<ExitCode, Error> {
         let standard = OsStr::new("-");
-        let (Some(dtype), Some(codecs)) = (&self.dtype, &self.codecs) else {
+        let streams = self.input == standard && self.output == standard;
+        let (Some(dtype), Some(codecs), true) = (&self.dtype, &self.codecs, streams) else {
             return Err(streams_only(command));
         };
-        if self.input != standard || self.output != standard {
-            return Err(streams_only(command));
-        }
-        Ok(ScalarStream {
-            dtype,
-            codecs: codecs.read("--codecs")?,
+        let data_type = data_type(dtype)?;
+        let codecs = codecs.read("--codecs")?;
+        let chain = chain::bind(ui, &codecs, data_type, direction)?;
+        let stream = lines::Stream {
+            pass: chain.bound.pass(direction),
+            chain: &chain,
+            direction,
             bits: self.bits,
             keep_going: self.keep_going,
-        })
+        };
+        stream.run(ui, io::stdin().lock())
     }
+}
+
+fn data_type(name: &str) -> Result<DataType, Error> {
+    DataType::from_name(name).ok_or_else(|| {
+        let error = Error::usage(format!("--dtype: there is no data type {name:?}"));
+        match DataType::from_numpy(name) {
+            Some((meant, _)) => error.hint(format!("Zarr v3 spells it {meant}")),
+            None => error.hint(format!(
+                "one of {}",
+                DataType::ALL.map(DataType::name).join(", ")
+            )),
+        }
+    })
 }
 
 fn streams_only(command: &str) -> Error {
