@@ -5,10 +5,10 @@
 //! `10.0` remain two things.
 //!
 //! [`json::parse`] makes a tree; [`v3::read`], the readers in [`v2`] and [`consolidated`] give
-//! views into it and report to a list of [`Problems`].
+//! views into it and report to a list of [`Problems`]; [`edit::Editor`] changes the text.
 
 pub mod consolidated;
-
+pub mod edit;
 mod extension;
 pub mod json;
 mod node;
