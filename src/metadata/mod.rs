@@ -10,12 +10,16 @@
 pub mod consolidated;
 pub mod edit;
 mod extension;
+#[cfg(test)]
+mod hostile;
 pub mod json;
+mod kind;
 mod node;
 mod problem;
 pub mod v2;
 pub mod v3;
 
 pub use extension::{Extension, Extra};
+pub use kind::DocumentKind;
 pub use node::{Located, Node};
 pub use problem::{Problem, ProblemKind, Problems};
