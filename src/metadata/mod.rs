@@ -5,17 +5,21 @@
 //! `10.0` remain two things.
 //!
 //! [`json::parse`] makes a tree; [`v3::read`], the readers in [`v2`] and [`consolidated`] give
-//! views into it and report to a list of [`Problems`].
+//! views into it and report to a list of [`Problems`]; [`edit::Editor`] changes the text.
 
 pub mod consolidated;
-
+pub mod edit;
 mod extension;
+#[cfg(test)]
+mod hostile;
 pub mod json;
+mod kind;
 mod node;
 mod problem;
 pub mod v2;
 pub mod v3;
 
 pub use extension::{Extension, Extra};
+pub use kind::DocumentKind;
 pub use node::{Located, Node};
 pub use problem::{Problem, ProblemKind, Problems};

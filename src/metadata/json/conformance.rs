@@ -164,6 +164,7 @@ fn refuses_what_is_not_json() {
     refused("[1 /* x */]", 4, "JSON has no comments");
     refused("[1 /*", 4, "JSON has no comments");
     refused("[True]", 2, "True is not a JSON value");
+    refused("[-NaN]", 2, "-NaN is not a JSON value");
     refused("[nul]", 2, "nul is not a JSON value");
     refused("[@]", 2, "\"@\" cannot stand here");
     refused("[1,\u{a0}2]", 4, "U+00A0 is not white space in JSON");

@@ -88,10 +88,12 @@ pub(super) fn complain(expect: Expect, token: &Token<'_>) -> String {
                 shown(word)
             )
         }
-        (Token::Number(word), _) if word.ends_with(|c: char| c.is_ascii_alphabetic()) => {
+        (Token::Number(word @ ("NaN" | "Infinity" | "-Infinity")), _) => {
             format!("{word} is not a JSON number; the string \"{word}\" is the way to write it")
         }
-        (Token::Word(word), _) => format!("{} is not a JSON value", shown(word)),
+        (Token::Number(word @ "-NaN") | Token::Word(word), _) => {
+            format!("{} is not a JSON value", shown(word))
+        }
         (token, _) => format!("expected {}, found {}", expect.words(), found(token)),
     }
 }

@@ -8,13 +8,17 @@
 #[cfg(test)]
 mod conformance;
 mod error;
+mod issue;
+mod limits;
 mod lines;
 mod parse;
 mod pointer;
 mod value;
 
 pub use error::SyntaxError;
+pub use issue::{Issue, IssueKind};
+pub use limits::{Limits, NonFinite};
 pub use lines::{LineIndex, Position};
-pub use parse::{Issue, IssueKind, Limits, NonFinite, Parsed, parse};
+pub use parse::{Parsed, parse};
 pub use pointer::Pointer;
 pub use value::{Kind, Member, Value};

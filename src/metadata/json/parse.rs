@@ -4,91 +4,24 @@
 //! not at all. So only its tokens are used, and what its scanner lets through is refused here:
 //! exotic white space, comments, bare words, raw control characters in strings.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
 use jsonc_parser::tokens::Token;
 use jsonc_parser::{Scanner, ScannerOptions};
 
 use super::error::{Expect, Fault, SyntaxError, code_point, complain, explain, fault};
-use super::{Kind, LineIndex, Member, Pointer, Value};
-
-/// The number of issues that are listed one by one; the rest is counted.
-const LISTED_ISSUES: usize = 1000;
-
-/// Objects with fewer members than this are searched for duplicates by comparing all pairs.
-const FEW_MEMBERS: usize = 8;
-
-/// What a document may cost.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Limits {
-    /// The length of the text in bytes.
-    pub max_bytes: u64,
-    /// How many arrays and objects may be open at once. Trees are walked and dropped by recursion,
-    /// so no value above [`Limits::DEEPEST`] has an effect.
-    pub max_depth: usize,
-    /// The number of values. In memory a value takes some fifty times the two bytes that it can be
-    /// written in.
-    pub max_values: usize,
-}
-
-impl Limits {
-    /// The greatest depth that is ever accepted.
-    pub const DEEPEST: usize = 512;
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Limits {
-            max_bytes: 64 << 20,
-            max_depth: Self::DEEPEST,
-            max_values: 8_000_000,
-        }
-    }
-}
-
-/// What to do with bare `NaN`, `Infinity` and `-Infinity`, which Python writes although JSON has no
-/// such numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NonFinite {
-    /// Refuse the document.
-    Refuse,
-    /// Keep them as [`Kind::NonFinite`], each listed as an issue.
-    Keep,
-}
+use super::issue::{Duplicate, Issues, duplicates};
+use super::{Issue, IssueKind, Kind, Limits, LineIndex, Member, NonFinite, Pointer, Value};
 
 /// A document's tree, and what is wrong with it although it could be read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parsed {
     /// The value that the document holds.
     pub root: Value,
-    /// Duplicate members and bare non-finite numbers, in the order of the text: the first thousand.
+    /// Duplicate members and bare non-finite numbers, in the order of the text, up to a thousand.
     pub issues: Vec<Issue>,
     /// How many more issues there are.
     pub more_issues: usize,
-}
-
-/// Something that a reader may pass over, at the price that readers differ about the document.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Issue {
-    /// What it is.
-    pub kind: IssueKind,
-    /// The value that it is about.
-    pub pointer: Pointer,
-    /// Where to point: the later duplicate's name, or the number.
-    pub span: Range<usize>,
-}
-
-/// The kinds of [`Issue`].
-#[derive(Debug, Clone, PartialEq)]
-pub enum IssueKind {
-    /// An object has two members of one name.
-    DuplicateMember {
-        /// The bytes of the name where it stood first.
-        first: Range<usize>,
-    },
-    /// A bare `NaN`, `Infinity` or `-Infinity`.
-    NonFinite,
 }
 
 /// Reads a document as RFC 8259 has it: none of the liberties that other readers take are taken.
@@ -148,8 +81,7 @@ struct Parser<'t, 'l> {
     open: Vec<Open>,
     root: Option<Value>,
     values: usize,
-    issues: Vec<Issue>,
-    more_issues: usize,
+    issues: Issues,
 }
 
 impl<'t, 'l> Parser<'t, 'l> {
@@ -172,8 +104,7 @@ impl<'t, 'l> Parser<'t, 'l> {
             open: Vec::new(),
             root: None,
             values: 0,
-            issues: Vec::new(),
-            more_issues: 0,
+            issues: Issues::default(),
         }
     }
 
@@ -183,11 +114,11 @@ impl<'t, 'l> Parser<'t, 'l> {
         }
         match (self.root, self.open.last()) {
             (Some(root), _) => {
-                self.issues.sort_by_key(|issue| issue.span.start);
+                let (issues, more_issues) = self.issues.finish();
                 Ok(Parsed {
                     root,
-                    issues: self.issues,
-                    more_issues: self.more_issues,
+                    issues,
+                    more_issues,
                 })
             }
             (None, None) => fault("the document is empty", self.text.len()),
@@ -248,35 +179,28 @@ impl<'t, 'l> Parser<'t, 'l> {
     fn take(&mut self, token: Token<'t>, span: Range<usize>) -> Result<(), Fault> {
         match (self.expect, token) {
             (Expect::FirstElement | Expect::ArrayComma, Token::CloseBracket)
-            | (Expect::FirstName | Expect::ObjectComma, Token::CloseBrace) => {
-                self.close(span.end);
-                Ok(())
-            }
-            (Expect::ArrayComma, Token::Comma) => self.then(Expect::Element),
-            (Expect::ObjectComma, Token::Comma) => self.then(Expect::Name),
-            (Expect::Colon, Token::Colon) => self.then(Expect::MemberValue),
+            | (Expect::FirstName | Expect::ObjectComma, Token::CloseBrace) => self.close(span.end),
+            (Expect::ArrayComma, Token::Comma) => self.expect = Expect::Element,
+            (Expect::ObjectComma, Token::Comma) => self.expect = Expect::Name,
+            (Expect::Colon, Token::Colon) => self.expect = Expect::MemberValue,
             (Expect::FirstName | Expect::Name, Token::String(text)) => {
-                if let Some(Open {
-                    content: Content::Object { name, .. },
-                    ..
-                }) = self.open.last_mut()
-                {
-                    *name = Some((text.into_owned(), span));
-                }
-                self.then(Expect::Colon)
+                self.name(text.into_owned(), span);
             }
             (
                 Expect::Root | Expect::FirstElement | Expect::Element | Expect::MemberValue,
                 token,
-            ) => self.value(token, span),
-            (_, token) => fault(complain(self.expect, &token), span.start),
+            ) => self.value(token, span)?,
+            (_, token) => return fault(complain(self.expect, &token), span.start),
         }
+        Ok(())
     }
 
-    #[allow(clippy::unnecessary_wraps, reason = "reads as the last step of an arm")]
-    fn then(&mut self, expect: Expect) -> Result<(), Fault> {
-        self.expect = expect;
-        Ok(())
+    /// The name of the next member of the innermost object.
+    fn name(&mut self, text: String, span: Range<usize>) {
+        if let Some(Content::Object { name, .. }) = self.open.last_mut().map(|o| &mut o.content) {
+            *name = Some((text, span));
+        }
+        self.expect = Expect::Colon;
     }
 
     /// A token where a value must start.
@@ -307,7 +231,8 @@ impl<'t, 'l> Parser<'t, 'l> {
                 if self.non_finite == NonFinite::Keep =>
             {
                 let pointer = self.pointer_to_next();
-                self.report(IssueKind::NonFinite, pointer, span.clone());
+                self.issues
+                    .push(IssueKind::NonFinite, pointer, span.clone());
                 Kind::NonFinite(token.to_owned())
             }
             token => return fault(complain(self.expect, &token), span.start),
@@ -326,20 +251,13 @@ impl<'t, 'l> Parser<'t, 'l> {
             content,
             pointer: None,
         });
-        self.then(expect)
+        self.expect = expect;
+        Ok(())
     }
 
     /// Ends the innermost array or object.
     fn close(&mut self, end: usize) {
-        if matches!(
-            self.open.last(),
-            Some(Open {
-                content: Content::Object { .. },
-                ..
-            })
-        ) {
-            self.report_duplicates();
-        }
+        self.report_duplicates();
         let Some(Open { start, content, .. }) = self.open.pop() else {
             return;
         };
@@ -379,10 +297,7 @@ impl<'t, 'l> Parser<'t, 'l> {
 
     /// Lists the members of the innermost object whose name stood in it before.
     fn report_duplicates(&mut self) {
-        let Some(Open {
-            content: Content::Object { members, .. },
-            ..
-        }) = self.open.last()
+        let Some(Content::Object { members, .. }) = self.open.last().map(|open| &open.content)
         else {
             return;
         };
@@ -392,23 +307,11 @@ impl<'t, 'l> Parser<'t, 'l> {
         }
         let object = self.pointer_to_open(self.open.len());
         for Duplicate { name, span, first } in duplicates {
-            self.report(
+            self.issues.push(
                 IssueKind::DuplicateMember { first },
                 object.member(&name),
                 span,
             );
-        }
-    }
-
-    fn report(&mut self, kind: IssueKind, pointer: Pointer, span: Range<usize>) {
-        if self.issues.len() < LISTED_ISSUES {
-            self.issues.push(Issue {
-                kind,
-                pointer,
-                span,
-            });
-        } else {
-            self.more_issues += 1;
         }
     }
 
@@ -452,37 +355,4 @@ impl Content {
             Content::Object { name, .. } => this.member(name.as_ref().map_or("", |(name, _)| name)),
         }
     }
-}
-
-struct Duplicate {
-    name: String,
-    span: Range<usize>,
-    first: Range<usize>,
-}
-
-fn duplicates(members: &[Member]) -> Vec<Duplicate> {
-    let duplicate = |member: &Member, first: &Member| Duplicate {
-        name: member.name.clone(),
-        span: member.name_span.clone(),
-        first: first.name_span.clone(),
-    };
-    if members.len() < FEW_MEMBERS {
-        let earlier = |index: usize, name: &str| members[..index].iter().find(|m| m.name == name);
-        return members
-            .iter()
-            .enumerate()
-            .filter_map(|(i, member)| Some(duplicate(member, earlier(i, &member.name)?)))
-            .collect();
-    }
-    let mut seen: HashMap<&str, &Member> = HashMap::with_capacity(members.len());
-    let mut found = Vec::new();
-    for member in members {
-        match seen.get(member.name.as_str()) {
-            Some(first) => found.push(duplicate(member, first)),
-            None => {
-                seen.insert(&member.name, member);
-            }
-        }
-    }
-    found
 }
