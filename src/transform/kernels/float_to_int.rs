@@ -1,7 +1,7 @@
 //! float32 and float64 to integers of 8 to 64 bits, with `scale_offset` before it or without.
 
-use super::element::{Element, Float, transform};
-use super::map::{Extent, Map, Side};
+use super::element::{Element, Float, Raised, transform};
+use super::map::{Extent, MANY, Map, NAN, NOTHING, ONE, Side};
 use super::{Kernel, for_integer};
 use crate::transform::cast_value::CastValue;
 use crate::transform::chain::Direction;
@@ -47,6 +47,14 @@ pub(super) trait Narrow<I>: Float {
 
     /// Narrows a whole number inside [`Narrow::RANGE`]. Outside it any integer may come out.
     fn narrow(whole: Self::Work) -> I;
+
+    /// Rounds to nearest even and narrows, and says whether the rounded number is inside [`Narrow::RANGE`].
+    #[inline(always)]
+    fn narrow_nearest(value: Self::Work) -> (I, bool) {
+        let (low, high) = Self::RANGE;
+        let whole = value.round::<NEAREST_EVEN>();
+        (Self::narrow(whole), (whole >= low) & (whole <= high))
+    }
 }
 
 /// Rounding to whole numbers.
@@ -117,6 +125,16 @@ macro_rules! narrow_by_magic {
             #[expect(clippy::cast_possible_truncation, clippy::cast_possible_wrap)]
             fn narrow(whole: $work) -> $int {
                 (whole + $magic).to_bits() as $int
+            }
+
+            /// The low end is even and the high end odd, so that of the ties next to them the low one is inside.
+            #[inline(always)]
+            #[expect(clippy::cast_possible_truncation, clippy::cast_possible_wrap)]
+            fn narrow_nearest(value: $work) -> ($int, bool) {
+                const LOW: $work = $int::MIN as $work - 0.5;
+                const HIGH: $work = $int::MAX as $work + 0.5;
+                let code = (value + $magic).to_bits() as $int;
+                (code, (value >= LOW) & (value < HIGH))
             }
         }
     )*};
@@ -205,26 +223,25 @@ fn build<F: Narrow<I>, I: Element>(
     scale: Option<&ScaleOffset>,
     side: &Side<'_>,
 ) -> Option<Box<dyn Kernel>> {
-    const NOTHING: u8 = Extent::Nothing as u8;
-    const NAN: u8 = Extent::NanOnly as u8;
-    const KEYS: u8 = Extent::Keys as u8;
     let map = Map::new(side.map)?;
     let clamp = side.out_of_range == Some(OutOfRange::Clamp);
     // Wrapping blocks are as good as plain ones until a value is out of range, which the definitions then wrap.
     let block: Block<F, I> = match (side.rounding, clamp, map.extent()) {
         (Rounding::NearestEven, false, Extent::Nothing) => run::<F, I, NEAREST_EVEN, false, NOTHING>,
-        (Rounding::NearestEven, false, Extent::NanOnly) => run::<F, I, NEAREST_EVEN, false, NAN>,
-        (Rounding::NearestEven, false, Extent::Keys) => run::<F, I, NEAREST_EVEN, false, KEYS>,
+        (Rounding::NearestEven, false, Extent::Nan) => run::<F, I, NEAREST_EVEN, false, NAN>,
+        (Rounding::NearestEven, false, Extent::One) => run::<F, I, NEAREST_EVEN, false, ONE>,
+        (Rounding::NearestEven, false, Extent::Many) => run::<F, I, NEAREST_EVEN, false, MANY>,
         (Rounding::NearestEven, true, Extent::Nothing) => run::<F, I, NEAREST_EVEN, true, NOTHING>,
-        (Rounding::NearestEven, true, _) => run::<F, I, NEAREST_EVEN, true, KEYS>,
-        (Rounding::TowardsZero, false, _) => run::<F, I, TOWARDS_ZERO, false, KEYS>,
-        (Rounding::TowardsZero, true, _) => run::<F, I, TOWARDS_ZERO, true, KEYS>,
-        (Rounding::TowardsPositive, false, _) => run::<F, I, TOWARDS_POSITIVE, false, KEYS>,
-        (Rounding::TowardsPositive, true, _) => run::<F, I, TOWARDS_POSITIVE, true, KEYS>,
-        (Rounding::TowardsNegative, false, _) => run::<F, I, TOWARDS_NEGATIVE, false, KEYS>,
-        (Rounding::TowardsNegative, true, _) => run::<F, I, TOWARDS_NEGATIVE, true, KEYS>,
-        (Rounding::NearestAway, false, _) => run::<F, I, NEAREST_AWAY, false, KEYS>,
-        (Rounding::NearestAway, true, _) => run::<F, I, NEAREST_AWAY, true, KEYS>,
+        (Rounding::NearestEven, true, Extent::Nan) => run::<F, I, NEAREST_EVEN, true, NAN>,
+        (Rounding::NearestEven, true, _) => run::<F, I, NEAREST_EVEN, true, MANY>,
+        (Rounding::TowardsZero, false, _) => run::<F, I, TOWARDS_ZERO, false, MANY>,
+        (Rounding::TowardsZero, true, _) => run::<F, I, TOWARDS_ZERO, true, MANY>,
+        (Rounding::TowardsPositive, false, _) => run::<F, I, TOWARDS_POSITIVE, false, MANY>,
+        (Rounding::TowardsPositive, true, _) => run::<F, I, TOWARDS_POSITIVE, true, MANY>,
+        (Rounding::TowardsNegative, false, _) => run::<F, I, TOWARDS_NEGATIVE, false, MANY>,
+        (Rounding::TowardsNegative, true, _) => run::<F, I, TOWARDS_NEGATIVE, true, MANY>,
+        (Rounding::NearestAway, false, _) => run::<F, I, NEAREST_AWAY, false, MANY>,
+        (Rounding::NearestAway, true, _) => run::<F, I, NEAREST_AWAY, true, MANY>,
     };
     Some(Box::new(FloatToInt {
         parameters: Parameters {
@@ -242,28 +259,22 @@ fn run<F: Narrow<I>, I: Element, const MODE: u8, const CLAMP: bool, const MAP: u
     target: &mut [u8],
 ) -> bool {
     let Parameters { offset, scale, map } = *parameters;
-    let mut bad = 0_u32;
+    let mut raised = Raised::<F>::none();
     transform(source, target, |x: F| {
         let value = (x - offset) * scale;
-        let whole = value.widen().round::<MODE>();
-        let (low, high) = F::RANGE;
-        let (mut fits, mut code) = if CLAMP {
-            (value.is_finite(), F::narrow(whole.clamp(F::RANGE)))
+        let (code, fits) = if CLAMP {
+            let whole = value.widen().round::<MODE>();
+            (F::narrow(whole.clamp(F::RANGE)), value.is_finite())
+        } else if MODE == NEAREST_EVEN {
+            F::narrow_nearest(value.widen())
         } else {
-            ((whole >= low) & (whole <= high), F::narrow(whole))
+            let (low, high) = F::RANGE;
+            let whole = value.widen().round::<MODE>();
+            (F::narrow(whole), (whole >= low) & (whole <= high))
         };
-        if MAP == Extent::Keys as u8 {
-            let (mapped, hit) = map.look_up_number(value, code);
-            code = mapped;
-            fits |= hit;
-        }
-        if MAP != Extent::Nothing as u8 {
-            let (mapped, hit) = map.look_up_nan(value, code);
-            code = mapped;
-            fits |= hit;
-        }
-        bad |= u32::from(!fits);
+        let (code, mapped) = map.float::<MAP>(value, code);
+        raised.raise_if(!(fits | mapped));
         code
     });
-    bad == 0
+    !raised.any()
 }

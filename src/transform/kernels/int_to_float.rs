@@ -1,7 +1,7 @@
 //! Integers of 8 to 64 bits to float32 and float64, with `scale_offset` after it or without.
 
-use super::element::{Element, Float, transform};
-use super::map::{Extent, Map, Side};
+use super::element::{Element, Float, Raised, transform};
+use super::map::{Extent, MANY, Map, NOTHING, ONE, Side};
 use super::{Kernel, for_integer};
 use crate::transform::cast_value::CastValue;
 use crate::transform::chain::Direction;
@@ -93,8 +93,9 @@ fn build<I: Widen<F>, F: Float>(
     let entries: Option<Vec<_>> = side.map.iter().map(finish).collect();
     let map = Map::new(&entries?)?;
     let block: Block<I, F> = match map.extent() {
-        Extent::Nothing => run::<I, F, false>,
-        Extent::NanOnly | Extent::Keys => run::<I, F, true>,
+        Extent::Nothing => run::<I, F, NOTHING>,
+        Extent::One => run::<I, F, ONE>,
+        Extent::Nan | Extent::Many => run::<I, F, MANY>,
     };
     Some(Box::new(IntToFloat {
         parameters: Parameters {
@@ -106,23 +107,19 @@ fn build<I: Widen<F>, F: Float>(
     }))
 }
 
-fn run<I: Widen<F>, F: Float, const MAP: bool>(
+fn run<I: Widen<F>, F: Float, const MAP: u8>(
     parameters: &Parameters<I, F>,
     source: &[u8],
     target: &mut [u8],
 ) -> bool {
     let Parameters { scale, offset, map } = *parameters;
-    let mut bad = 0_u32;
+    let mut raised = Raised::<F>::none();
     transform(source, target, |code: I| {
-        let mut value = code.widen() / scale + offset;
-        let mut fits = value.is_finite();
-        if MAP {
-            let (mapped, hit) = map.look_up_number(code, value);
-            value = mapped;
-            fits |= hit;
-        }
-        bad |= u32::from(!fits);
+        let value = code.widen() / scale + offset;
+        let fits = value.is_finite();
+        let (value, mapped) = map.number::<MAP>(code, value);
+        raised.raise_if(!(fits | mapped));
         value
     });
-    bad == 0
+    !raised.any()
 }
