@@ -60,8 +60,10 @@ fn values(chain: &BoundChain, elements: usize) -> Vec<u8> {
         chain.transform(Direction::Decode, code).ok()
     };
     // Codes all over the range, those that decode, without 0, which stands for NaN in some chains.
-    let step = ((high - low) / 4096).max(1);
-    let codes = (0..4096).map(|n| low + n * step).filter(|code| *code <= high && *code != 0);
+    // Multiples of 10, where there are enough of them, for scales that have to divide them.
+    let step = (high - low) / 4096;
+    let step = if step > 10 { step - step % 10 } else { 1 };
+    let codes = (0..4096).map(|n| low - low % step + n * step).filter(|code| *code <= high && *code != 0);
     let samples: Vec<Scalar> = codes.filter_map(decode).collect();
     let mut bytes = vec![0; elements * chain.data_type().size()];
     for (n, element) in bytes.chunks_exact_mut(chain.data_type().size()).enumerate() {

@@ -1,5 +1,7 @@
 //! float32 and float64 to integers of 8 to 64 bits, with `scale_offset` before it or without.
 
+use std::fmt::Debug;
+
 use super::element::{Element, Float, Raised, transform};
 use super::map::{Extent, MANY, Map, NAN, NOTHING, ONE, Side};
 use super::{Kernel, for_integer};
@@ -7,6 +9,7 @@ use crate::transform::cast_value::CastValue;
 use crate::transform::chain::Direction;
 use crate::transform::data_type::DataType;
 use crate::transform::rounding::{OutOfRange, Rounding};
+use crate::transform::scalar::Scalar;
 use crate::transform::scale_offset::ScaleOffset;
 
 /// A kernel that encodes `scale_offset` and `cast_value`.
@@ -58,7 +61,9 @@ pub(super) trait Narrow<I>: Float {
 }
 
 /// Rounding to whole numbers.
-pub(super) trait Whole: Copy + PartialOrd + Send + Sync + 'static {
+pub(super) trait Whole: Copy + Default + PartialOrd + Debug + Send + Sync + 'static {
+    fn of_f64(value: f64) -> Self;
+
     fn round<const MODE: u8>(self) -> Self;
 
     fn clamp(self, range: (Self, Self)) -> Self;
@@ -73,6 +78,11 @@ const NEAREST_AWAY: u8 = 4;
 macro_rules! whole {
     ($($native:ident $magic:literal)*) => {$(
         impl Whole for $native {
+            #[allow(clippy::cast_possible_truncation, reason = "exact for the codes that are converted")]
+            fn of_f64(value: f64) -> Self {
+                value as $native
+            }
+
             /// By adding and subtracting 1.5 * 2^p, p being the mantissa bits, the hardware rounds to a whole number,
             /// ties to even. Right below 2^(p - 1) in magnitude; a number beyond stays beyond, or is whole already.
             #[inline(always)]
@@ -144,10 +154,14 @@ narrow_by_magic!(f32 f64 6_755_399_441_055_744.0: i32 u32);
 narrow_by_magic!(f64 f64 6_755_399_441_055_744.0: i8 u8 i16 u16 i32 u32);
 
 /// A double that is rounded by the standard library, for the integers that a magic number does not reach.
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub(super) struct Wide(f64);
 
 impl Whole for Wide {
+    fn of_f64(value: f64) -> Self {
+        Self(value)
+    }
+
     #[inline(always)]
     fn round<const MODE: u8>(self) -> Self {
         Self(match MODE {
@@ -194,28 +208,30 @@ narrow_wide! {
     f64 u64 18_446_744_073_709_549_568.0;
 }
 
-type Block<F, I> = fn(&Parameters<F, I>, &[u8], &mut [u8]) -> bool;
+type Block<F, W> = fn(&Parameters<F, W>, &[u8], &mut [u8]) -> bool;
 
 #[derive(Debug)]
-struct Parameters<F, I> {
+struct Parameters<F, W> {
     offset: F,
     scale: F,
-    map: Map<F, I>,
+    /// From scaled values to codes as whole numbers: replaced before it is rounded, a value comes out as its code.
+    map: Map<F, W>,
 }
 
 #[derive(Debug)]
-struct FloatToInt<F, I> {
-    parameters: Parameters<F, I>,
-    block: Block<F, I>,
+struct FloatToInt<F, W> {
+    parameters: Parameters<F, W>,
+    target_size: usize,
+    block: Block<F, W>,
 }
 
-impl<F: Float, I: Element> Kernel for FloatToInt<F, I> {
+impl<F: Float, W: Whole> Kernel for FloatToInt<F, W> {
     fn run(&self, source: &[u8], target: &mut [u8]) -> bool {
         (self.block)(&self.parameters, source, target)
     }
 
     fn target_size(&self) -> usize {
-        I::SIZE
+        self.target_size
     }
 }
 
@@ -223,10 +239,15 @@ fn build<F: Narrow<I>, I: Element>(
     scale: Option<&ScaleOffset>,
     side: &Side<'_>,
 ) -> Option<Box<dyn Kernel>> {
-    let map = Map::new(side.map)?;
+    // The definitions know codes that no double holds.
+    let exact = |code: &Scalar| code.integer().is_some_and(|code| code.abs() <= 1 << 53);
+    if !side.map.iter().all(|(_, code)| exact(code)) {
+        return None;
+    }
+    let map = Map::with(side.map, F::of, |code| F::Work::of_f64(code.to_f64()))?;
     let clamp = side.out_of_range == Some(OutOfRange::Clamp);
     // Wrapping blocks are as good as plain ones until a value is out of range, which the definitions then wrap.
-    let block: Block<F, I> = match (side.rounding, clamp, map.extent()) {
+    let block: Block<F, F::Work> = match (side.rounding, clamp, map.extent()) {
         (Rounding::NearestEven, false, Extent::Nothing) => run::<F, I, NEAREST_EVEN, false, NOTHING>,
         (Rounding::NearestEven, false, Extent::Nan) => run::<F, I, NEAREST_EVEN, false, NAN>,
         (Rounding::NearestEven, false, Extent::One) => run::<F, I, NEAREST_EVEN, false, ONE>,
@@ -249,31 +270,32 @@ fn build<F: Narrow<I>, I: Element>(
             scale: scale.and_then(|s| s.scale).map_or(F::ONE, F::of),
             map,
         },
+        target_size: I::SIZE,
         block,
     }))
 }
 
 fn run<F: Narrow<I>, I: Element, const MODE: u8, const CLAMP: bool, const MAP: u8>(
-    parameters: &Parameters<F, I>,
+    parameters: &Parameters<F, F::Work>,
     source: &[u8],
     target: &mut [u8],
 ) -> bool {
     let Parameters { offset, scale, map } = *parameters;
     let mut raised = Raised::<F>::none();
     transform(source, target, |x: F| {
-        let value = (x - offset) * scale;
+        let scaled = (x - offset) * scale;
+        let (value, mapped) = map.float::<MAP>(scaled, scaled.widen());
         let (code, fits) = if CLAMP {
-            let whole = value.widen().round::<MODE>();
-            (F::narrow(whole.clamp(F::RANGE)), value.is_finite())
+            let whole = value.round::<MODE>();
+            (F::narrow(whole.clamp(F::RANGE)), mapped | scaled.is_finite())
         } else if MODE == NEAREST_EVEN {
-            F::narrow_nearest(value.widen())
+            F::narrow_nearest(value)
         } else {
             let (low, high) = F::RANGE;
-            let whole = value.widen().round::<MODE>();
+            let whole = value.round::<MODE>();
             (F::narrow(whole), (whole >= low) & (whole <= high))
         };
-        let (code, mapped) = map.float::<MAP>(value, code);
-        raised.raise_if(!(fits | mapped));
+        raised.raise_if(!fits);
         code
     });
     !raised.any()

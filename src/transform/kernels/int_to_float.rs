@@ -38,12 +38,17 @@ fn select(scale: Option<&ScaleOffset>, side: &Side<'_>) -> Option<Box<dyn Kernel
 
 /// The conversion of the hardware, to nearest even.
 pub(super) trait Widen<F>: Element {
+    /// Whether the float holds every value of the integer type.
+    const EXACT: bool;
+
     fn widen(self) -> F;
 }
 
 macro_rules! widen {
     ($float:ident: $($int:ident)*) => {$(
         impl Widen<$float> for $int {
+            const EXACT: bool = size_of::<$int>() < size_of::<$float>();
+
             #[inline(always)]
             #[expect(clippy::allow_attributes, reason = "which of the lints apply depends on the pair")]
             #[allow(clippy::cast_precision_loss, clippy::cast_lossless)]
@@ -64,6 +69,8 @@ struct Parameters<I, F> {
     offset: F,
     /// From codes to logical values, so behind `scale_offset`.
     map: Map<I, F>,
+    /// The same with the codes as floats, which a vector of floats compares in its own lanes.
+    float_map: Map<F, F>,
 }
 
 #[derive(Debug)]
@@ -91,7 +98,9 @@ fn build<I: Widen<F>, F: Float>(
         None => Some((*key, *value)),
     };
     let entries: Option<Vec<_>> = side.map.iter().map(finish).collect();
-    let map = Map::new(&entries?)?;
+    let entries = entries?;
+    let map: Map<I, F> = Map::new(&entries)?;
+    let float_map = Map::with(&entries, |code| I::of(code).widen(), F::of)?;
     let block: Block<I, F> = match map.extent() {
         Extent::Nothing => run::<I, F, NOTHING>,
         Extent::One => run::<I, F, ONE>,
@@ -102,6 +111,7 @@ fn build<I: Widen<F>, F: Float>(
             scale: scale.and_then(|s| s.scale).map_or(F::ONE, F::of),
             offset: scale.and_then(|s| s.offset).map_or(F::ZERO, F::of),
             map,
+            float_map,
         },
         block,
     }))
@@ -112,12 +122,22 @@ fn run<I: Widen<F>, F: Float, const MAP: u8>(
     source: &[u8],
     target: &mut [u8],
 ) -> bool {
-    let Parameters { scale, offset, map } = *parameters;
+    let Parameters {
+        scale,
+        offset,
+        map,
+        float_map,
+    } = *parameters;
     let mut raised = Raised::<F>::none();
     transform(source, target, |code: I| {
-        let value = code.widen() / scale + offset;
+        let wide = code.widen();
+        let value = wide / scale + offset;
         let fits = value.is_finite();
-        let (value, mapped) = map.number::<MAP>(code, value);
+        let (value, mapped) = if I::EXACT {
+            float_map.number::<MAP>(wide, value)
+        } else {
+            map.number::<MAP>(code, value)
+        };
         raised.raise_if(!(fits | mapped));
         value
     });

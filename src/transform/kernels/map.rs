@@ -70,9 +70,20 @@ pub(super) const MANY: u8 = Extent::Many as u8;
 impl<K: Element, V: Element> Map<K, V> {
     /// A map of native elements; `None` where there are too many entries.
     pub(super) fn new(entries: &[(Scalar, Scalar)]) -> Option<Self> {
+        Self::with(entries, K::of, V::of)
+    }
+}
+
+impl<K: Copy + Default + PartialEq, V: Copy + Default> Map<K, V> {
+    /// A map whose keys and values are made from the scalars; `None` where there are too many entries.
+    pub(super) fn with(
+        entries: &[(Scalar, Scalar)],
+        key_of: impl Fn(Scalar) -> K,
+        value_of: impl Fn(Scalar) -> V,
+    ) -> Option<Self> {
         let nan = entries.iter().find(|(key, _)| key.is_nan());
         let keys = entries.iter().filter(|(key, _)| !key.is_nan()).rev();
-        let mut pairs: Vec<(K, V)> = keys.map(|(key, value)| (K::of(*key), V::of(*value))).collect();
+        let mut pairs: Vec<(K, V)> = keys.map(|(key, value)| (key_of(*key), value_of(*value))).collect();
         if pairs.len() > WIDTH {
             return None;
         }
@@ -93,7 +104,7 @@ impl<K: Element, V: Element> Map<K, V> {
             values,
             any,
             nan: nan.is_some(),
-            nan_value: nan.map_or(V::default(), |(_, value)| V::of(*value)),
+            nan_value: nan.map_or(V::default(), |(_, value)| value_of(*value)),
             extent,
         })
     }
@@ -126,7 +137,7 @@ impl<K: Element, V: Element> Map<K, V> {
     }
 }
 
-impl<K: Float, V: Element> Map<K, V> {
+impl<K: Float, V: Copy + Default> Map<K, V> {
     /// What the map makes of `key`, NaN or not, and whether it has it; `otherwise` if not.
     ///
     /// `EXTENT` is at least that of the map.
