@@ -47,7 +47,9 @@ fn nan_to_zero(data_type: DataType) -> CastValueParameters {
 
 fn chain(data_type: DataType, codecs: &[Codec]) -> BoundChain {
     let binding = bind(data_type, None, codecs);
-    binding.chain.expect("the chains of the benchmark are valid")
+    binding
+        .chain
+        .expect("the chains of the benchmark are valid")
 }
 
 /// Native-endian elements of the array type that the chain can store.
@@ -63,7 +65,9 @@ fn values(chain: &BoundChain, elements: usize) -> Vec<u8> {
     // Multiples of 10, where there are enough of them, for scales that have to divide them.
     let step = (high - low) / 4096;
     let step = if step > 10 { step - step % 10 } else { 1 };
-    let codes = (0..4096).map(|n| low - low % step + n * step).filter(|code| *code <= high && *code != 0);
+    let codes = (0..4096)
+        .map(|n| low - low % step + n * step)
+        .filter(|code| *code <= high && *code != 0);
     let samples: Vec<Scalar> = codes.filter_map(decode).collect();
     let mut bytes = vec![0; elements * chain.data_type().size()];
     for (n, element) in bytes.chunks_exact_mut(chain.data_type().size()).enumerate() {
@@ -74,7 +78,9 @@ fn values(chain: &BoundChain, elements: usize) -> Vec<u8> {
 
 /// Runs one direction of a chain over a slice in which nothing fails.
 fn run(chain: &BoundChain, direction: Direction, source: &[u8], target: &mut [u8]) {
-    let flow = chain.pass(direction).run(source, target, &mut |_| ControlFlow::Break(()));
+    let flow = chain
+        .pass(direction)
+        .run(source, target, &mut |_| ControlFlow::Break(()));
     assert!(flow.is_continue(), "an element failed");
 }
 
@@ -100,7 +106,11 @@ fn measure(name: &str, mut work: impl FnMut()) {
     }
     ratios.sort_by(f64::total_cmp);
     rates.sort_by(f64::total_cmp);
-    println!("{name:<58} {:>5.2} x memcpy  {:>5.1} GB/s", ratios[ROUNDS / 2], rates[ROUNDS / 2]);
+    println!(
+        "{name:<58} {:>5.2} x memcpy  {:>5.1} GB/s",
+        ratios[ROUNDS / 2],
+        rates[ROUNDS / 2]
+    );
 }
 
 /// Both directions of a chain.
@@ -110,14 +120,21 @@ fn both(name: &str, data_type: DataType, codecs: &[Codec]) {
     let elements = BYTES / wide.max(narrow);
     let decoded = values(&chain, elements);
     let mut encoded = vec![0; elements * narrow];
-    measure(&format!("encode {name}"), || run(&chain, Direction::Encode, &decoded, &mut encoded));
+    measure(&format!("encode {name}"), || {
+        run(&chain, Direction::Encode, &decoded, &mut encoded)
+    });
     let mut target = vec![0; elements * wide];
-    measure(&format!("decode {name}"), || run(&chain, Direction::Decode, &encoded, &mut target));
+    measure(&format!("decode {name}"), || {
+        run(&chain, Direction::Decode, &encoded, &mut target)
+    });
 }
 
 /// The same pair as two passes over whole buffers.
 fn unfused(name: &str, data_type: DataType, first: Codec, second: CastValueParameters) {
-    let whole = chain(data_type, &[first.clone(), Codec::CastValue(second.clone())]);
+    let whole = chain(
+        data_type,
+        &[first.clone(), Codec::CastValue(second.clone())],
+    );
     let first = chain(data_type, &[first]);
     let second = chain(data_type, &[Codec::CastValue(second)]);
     let elements = BYTES / data_type.size();
@@ -146,9 +163,13 @@ fn legacy(name: &str, decoded: DataType, stored: DataType) {
     });
     let chain = chain(decoded, &[codec]);
     let elements = BYTES / decoded.size();
-    let codes: Vec<u8> = (0..elements * stored.size()).map(|n| (n * 31 % 251) as u8).collect();
+    let codes: Vec<u8> = (0..elements * stored.size())
+        .map(|n| (n * 31 % 251) as u8)
+        .collect();
     let mut target = vec![0; elements * decoded.size()];
-    measure(&format!("decode {name}"), || run(&chain, Direction::Decode, &codes, &mut target));
+    measure(&format!("decode {name}"), || {
+        run(&chain, Direction::Decode, &codes, &mut target)
+    });
 }
 
 /// The cast alone, by the crate that zarr-python uses.
@@ -168,26 +189,93 @@ fn zarr_cast_value(name: &str, out_of_range: Option<zarr_cast_value::OutOfRangeM
 
 fn main() {
     use DataType::*;
-    let pair = |offset, scale, to| [scale_offset(offset, Some(scale)), Codec::CastValue(cast(to))];
+    let pair = |offset, scale, to| {
+        [
+            scale_offset(offset, Some(scale)),
+            Codec::CastValue(cast(to)),
+        ]
+    };
     both("float32 -> uint8", Float32, &pair("-10", "0.5", UInt8));
     both("float32 -> int16", Float32, &pair("273.15", "100", Int16));
     both("float64 -> int16", Float64, &pair("273.15", "100", Int16));
-    both("float32 -> int32", Float32, &pair("0", "0.0009765625", Int32));
+    both(
+        "float32 -> int32",
+        Float32,
+        &pair("0", "0.0009765625", Int32),
+    );
     both("float64 -> uint32", Float64, &pair("273.15", "100", UInt32));
-    both("float64 -> uint8, NaN mapped", Float64, &[scale_offset("-10", Some("0.1")), Codec::CastValue(nan_to_zero(UInt8))]);
-    both("float32 -> int16, NaN mapped", Float32, &[scale_offset("273.15", Some("100")), Codec::CastValue(nan_to_zero(Int16))]);
-    let clamp = CastValueParameters { out_of_range: Some(OutOfRange::Clamp), ..cast(Int16) };
-    both("float32 -> int16, clamp", Float32, &[scale_offset("273.15", Some("100")), Codec::CastValue(clamp)]);
-    both("uint16 -> uint8 by offset", UInt16, &[scale_offset("1000", None), Codec::CastValue(cast(UInt8))]);
-    both("int32 -> int16, cast alone", Int32, &[Codec::CastValue(cast(Int16))]);
-    both("int32 scaled by 10", Int32, &[scale_offset("1000", Some("10"))]);
-    both("float32 -> float16", Float32, &[Codec::CastValue(cast(Float16))]);
-    both("float32 -> bfloat16", Float32, &[Codec::CastValue(cast(BFloat16))]);
-    both("float64 -> float32", Float64, &[Codec::CastValue(cast(Float32))]);
-    unfused("float32 -> uint8", Float32, scale_offset("-10", Some("0.5")), cast(UInt8));
-    unfused("float32 -> int16", Float32, scale_offset("273.15", Some("100")), cast(Int16));
+    both(
+        "float64 -> uint8, NaN mapped",
+        Float64,
+        &[
+            scale_offset("-10", Some("0.1")),
+            Codec::CastValue(nan_to_zero(UInt8)),
+        ],
+    );
+    both(
+        "float32 -> int16, NaN mapped",
+        Float32,
+        &[
+            scale_offset("273.15", Some("100")),
+            Codec::CastValue(nan_to_zero(Int16)),
+        ],
+    );
+    let clamp = CastValueParameters {
+        out_of_range: Some(OutOfRange::Clamp),
+        ..cast(Int16)
+    };
+    both(
+        "float32 -> int16, clamp",
+        Float32,
+        &[scale_offset("273.15", Some("100")), Codec::CastValue(clamp)],
+    );
+    both(
+        "uint16 -> uint8 by offset",
+        UInt16,
+        &[scale_offset("1000", None), Codec::CastValue(cast(UInt8))],
+    );
+    both(
+        "int32 -> int16, cast alone",
+        Int32,
+        &[Codec::CastValue(cast(Int16))],
+    );
+    both(
+        "int32 scaled by 10",
+        Int32,
+        &[scale_offset("1000", Some("10"))],
+    );
+    both(
+        "float32 -> float16",
+        Float32,
+        &[Codec::CastValue(cast(Float16))],
+    );
+    both(
+        "float32 -> bfloat16",
+        Float32,
+        &[Codec::CastValue(cast(BFloat16))],
+    );
+    both(
+        "float64 -> float32",
+        Float64,
+        &[Codec::CastValue(cast(Float32))],
+    );
+    unfused(
+        "float32 -> uint8",
+        Float32,
+        scale_offset("-10", Some("0.5")),
+        cast(UInt8),
+    );
+    unfused(
+        "float32 -> int16",
+        Float32,
+        scale_offset("273.15", Some("100")),
+        cast(Int16),
+    );
     legacy("legacy uint16 -> float32", Float32, UInt16);
     legacy("legacy int16 -> float64", Float64, Int16);
     zarr_cast_value("zarr-cast-value float32 -> uint8, cast alone", None);
-    zarr_cast_value("zarr-cast-value float32 -> uint8, cast alone, clamp", Some(zarr_cast_value::OutOfRangeMode::Clamp));
+    zarr_cast_value(
+        "zarr-cast-value float32 -> uint8, cast alone, clamp",
+        Some(zarr_cast_value::OutOfRangeMode::Clamp),
+    );
 }

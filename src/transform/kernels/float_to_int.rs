@@ -248,7 +248,9 @@ fn build<F: Narrow<I>, I: Element>(
     let clamp = side.out_of_range == Some(OutOfRange::Clamp);
     // Wrapping blocks are as good as plain ones until a value is out of range, which the definitions then wrap.
     let block: Block<F, F::Work> = match (side.rounding, clamp, map.extent()) {
-        (Rounding::NearestEven, false, Extent::Nothing) => run::<F, I, NEAREST_EVEN, false, NOTHING>,
+        (Rounding::NearestEven, false, Extent::Nothing) => {
+            run::<F, I, NEAREST_EVEN, false, NOTHING>
+        }
         (Rounding::NearestEven, false, Extent::Nan) => run::<F, I, NEAREST_EVEN, false, NAN>,
         (Rounding::NearestEven, false, Extent::One) => run::<F, I, NEAREST_EVEN, false, ONE>,
         (Rounding::NearestEven, false, Extent::Many) => run::<F, I, NEAREST_EVEN, false, MANY>,
@@ -287,7 +289,10 @@ fn run<F: Narrow<I>, I: Element, const MODE: u8, const CLAMP: bool, const MAP: u
         let (value, mapped) = map.float::<MAP>(scaled, scaled.widen());
         let (code, fits) = if CLAMP {
             let whole = value.round::<MODE>();
-            (F::narrow(whole.clamp(F::RANGE)), mapped | scaled.is_finite())
+            (
+                F::narrow(whole.clamp(F::RANGE)),
+                mapped | scaled.is_finite(),
+            )
         } else if MODE == NEAREST_EVEN {
             F::narrow_nearest(value)
         } else {

@@ -83,7 +83,9 @@ impl<K: Copy + Default + PartialEq, V: Copy + Default> Map<K, V> {
     ) -> Option<Self> {
         let nan = entries.iter().find(|(key, _)| key.is_nan());
         let keys = entries.iter().filter(|(key, _)| !key.is_nan()).rev();
-        let mut pairs: Vec<(K, V)> = keys.map(|(key, value)| (key_of(*key), value_of(*value))).collect();
+        let mut pairs: Vec<(K, V)> = keys
+            .map(|(key, value)| (key_of(*key), value_of(*value)))
+            .collect();
         if pairs.len() > WIDTH {
             return None;
         }
