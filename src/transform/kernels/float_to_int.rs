@@ -114,7 +114,11 @@ macro_rules! narrow_by_magic {
             }
 
             #[inline(always)]
-            #[expect(clippy::cast_possible_truncation, clippy::cast_possible_wrap)]
+            #[allow(
+                clippy::cast_possible_truncation,
+                clippy::cast_possible_wrap,
+                reason = "the low bits are the integer; which lints apply depends on the pair"
+            )]
             fn narrow(whole: $work) -> $int {
                 (whole + $magic).to_bits() as $int
             }
@@ -153,7 +157,8 @@ macro_rules! narrow_wide {
         impl Narrow<$int> for $float {
             type Work = Wide;
 
-            // The largest double below the end of the range, which no double is.
+            // The upper end is the largest double below the end of the range, which no double is.
+            #[allow(clippy::cast_precision_loss, reason = "exact: a power of two or 0")]
             const RANGE: (Wide, Wide) = (Wide($int::MIN as f64), Wide($high));
 
             #[inline(always)]
@@ -162,7 +167,11 @@ macro_rules! narrow_wide {
             }
 
             #[inline(always)]
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+            #[allow(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "the cast saturates, as clamping asks; which lints apply depends on the type"
+            )]
             fn narrow(whole: Wide) -> $int {
                 whole.0 as $int
             }
@@ -212,7 +221,9 @@ fn build<F: Narrow<I>, I: Element>(
     let clamp = side.out_of_range == Some(OutOfRange::Clamp);
     // Wrapping blocks are as good as plain ones until a value is out of range, which the definitions then wrap.
     let block: Block<F, I> = match (side.rounding, clamp, map.extent()) {
-        (Rounding::NearestEven, false, Extent::Nothing) => run::<F, I, NEAREST_EVEN, false, NOTHING>,
+        (Rounding::NearestEven, false, Extent::Nothing) => {
+            run::<F, I, NEAREST_EVEN, false, NOTHING>
+        }
         (Rounding::NearestEven, false, Extent::NanOnly) => run::<F, I, NEAREST_EVEN, false, NAN>,
         (Rounding::NearestEven, false, Extent::Keys) => run::<F, I, NEAREST_EVEN, false, KEYS>,
         (Rounding::NearestEven, true, Extent::Nothing) => run::<F, I, NEAREST_EVEN, true, NOTHING>,
