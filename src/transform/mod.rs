@@ -18,6 +18,7 @@ pub mod apply;
 pub mod cast_value;
 pub mod chain;
 pub mod data_type;
+pub mod equivalence;
 pub mod fault;
 mod kernels;
 pub mod legacy;
