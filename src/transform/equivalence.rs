@@ -516,17 +516,15 @@ impl Tally<'_> {
                 continue;
             }
             let [old, new] = [old, new].map(|bytes| Scalar::from_ne_bytes(self.array, bytes));
-            if old.is_nan() && new.is_nan() {
-                continue;
-            }
-            differing += 1;
             match distance(old, new) {
                 Some((difference, ulps)) => {
                     differences.largest_difference = differences.largest_difference.max(difference);
                     differences.largest_ulps = differences.largest_ulps.max(ulps);
                 }
+                None if old.is_nan() && new.is_nan() => continue,
                 None => differences.not_finite += 1,
             }
+            differing += 1;
             let code = element(self.stored, codes, range.start + n);
             let change = ValueChange { code, old, new };
             keep_lowest(&mut differences.first_difference, Some(change), |c| c.code);
