@@ -132,14 +132,23 @@ macro_rules! narrow_by_magic {
             }
 
             #[inline(always)]
-            #[expect(clippy::cast_possible_truncation, clippy::cast_possible_wrap)]
+            #[allow(
+                clippy::cast_possible_truncation,
+                clippy::cast_possible_wrap,
+                reason = "the integer is in the low bits; which lints apply depends on the types"
+            )]
             fn narrow(whole: $work) -> $int {
                 (whole + $magic).to_bits() as $int
             }
 
             /// The low end is even and the high end odd, so that of the ties next to them the low one is inside.
             #[inline(always)]
-            #[expect(clippy::cast_possible_truncation, clippy::cast_possible_wrap)]
+            #[allow(
+                clippy::cast_possible_truncation,
+                clippy::cast_possible_wrap,
+                reason = "the integer is in the low bits; which lints apply depends on the types"
+            )]
+            #[expect(clippy::manual_range_contains, reason = "`&` has no branch")]
             fn narrow_nearest(value: $work) -> ($int, bool) {
                 const LOW: $work = $int::MIN as $work - 0.5;
                 const HIGH: $work = $int::MAX as $work + 0.5;
@@ -186,6 +195,7 @@ macro_rules! narrow_wide {
             type Work = Wide;
 
             // The largest double below the end of the range, which no double is.
+            #[expect(clippy::cast_precision_loss, reason = "the low end is a power of two or 0")]
             const RANGE: (Wide, Wide) = (Wide($int::MIN as f64), Wide($high));
 
             #[inline(always)]
@@ -194,7 +204,11 @@ macro_rules! narrow_wide {
             }
 
             #[inline(always)]
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+            #[allow(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "saturating is what is wanted; which lints apply depends on the types"
+            )]
             fn narrow(whole: Wide) -> $int {
                 whole.0 as $int
             }
