@@ -4,6 +4,8 @@
 //! then a memcpy of the same 64 MiB; printed is the median over the rounds of the time divided by that of the memcpy. As a
 //! ratio within one run the figure says something even on a machine that does other things as well.
 
+#![allow(clippy::print_stdout, reason = "a benchmark prints its figures")]
+
 use std::hint::black_box;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
