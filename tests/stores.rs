@@ -125,20 +125,36 @@ fn npy(path: &Path) -> (String, Vec<u8>) {
     let length = u16::from_le_bytes([bytes[8], bytes[9]]);
     let (header, data) = bytes[10..].split_at(usize::from(length));
     let header = str::from_utf8(header).unwrap();
-    let descr = header
-        .split("'descr': '")
-        .nth(1)
-        .unwrap()
-        .split('\'')
-        .next()
-        .unwrap();
-    let (descr, mut data) = (descr.to_owned(), data.to_vec());
+    let member = |name: &str| header.split(name).nth(1).unwrap();
+    let descr = member("'descr': '").split('\'').next().unwrap();
+    let shape = member("'shape': (").split(')').next().unwrap();
+    let shape: Vec<u64> = shape
+        .split(',')
+        .filter_map(|length| length.trim().parse().ok())
+        .collect();
     let size: usize = descr[2..].parse().unwrap();
-    assert!(header.contains("'fortran_order': False"), "{header}");
+    let mut data = data.to_vec();
     if descr.starts_with('>') {
         data.chunks_exact_mut(size).for_each(<[u8]>::reverse);
     }
+    if header.contains("'fortran_order': True") {
+        data = from_fortran(&data, &shape, size);
+    }
     (descr[1..].to_owned(), data)
+}
+
+/// Elements in Fortran order, in C order.
+fn from_fortran(data: &[u8], shape: &[u64], size: usize) -> Vec<u8> {
+    let mut at = vec![0; shape.len()];
+    let mut ordered = Vec::with_capacity(data.len());
+    for _ in 0..data.len() / size {
+        let lengths = at.iter().zip(shape).rev();
+        let offset = lengths.fold(0, |offset, (at, length)| offset * length + at);
+        let offset = usize::try_from(offset).unwrap() * size;
+        ordered.extend_from_slice(&data[offset..offset + size]);
+        next(&mut at, shape);
+    }
+    ordered
 }
 
 /// Bytes with every NaN made the same one.

@@ -213,13 +213,9 @@ impl Builder<'_> {
                 Step::Packing(run) => current = self.packing(run, current, &mut parts)?,
                 Step::Single(codec) if codec.entry.name == SHARDING => {
                     let sharding = self.sharding(codec, current.clone())?;
+                    let size = BytesRepresentation::BoundedSize(sharding.encoded_bound());
                     let serializer = Serializer::Sharding(Box::new(sharding));
-                    self.serialize(
-                        codec,
-                        serializer,
-                        BytesRepresentation::UnboundedSize,
-                        &mut parts,
-                    )?;
+                    self.serialize(codec, serializer, size, &mut parts)?;
                 }
                 Step::Single(codec) => current = self.single(codec, current, &mut parts)?,
             }

@@ -6,7 +6,9 @@
 //! check that zarrs leaves out, runs of packing codecs become one, and decompressors stop at what a chunk may hold.
 
 mod array;
+mod arrays;
 mod build;
+mod bytes;
 mod chain;
 pub mod configuration;
 mod element_type;

@@ -68,6 +68,17 @@ impl Sharding {
         Ok(if self.index_first { 0 } else { start })
     }
 
+    /// The bytes that a shard takes at most, for codecs that compress whole shards. Those have no gaps where inner chunks were
+    /// replaced, so twice the elements are room enough.
+    pub(super) fn encoded_bound(&self) -> u64 {
+        let inner = self
+            .shard
+            .bytes
+            .saturating_mul(2)
+            .saturating_add(self.index_bytes);
+        inner.saturating_add(1 << 16)
+    }
+
     fn decode_index(&self, encoded: &[u8]) -> Result<Index, Failure> {
         let bytes = self.index.decode(Cow::Borrowed(encoded))?;
         let (numbers, _) = bytes.as_chunks::<8>();
