@@ -42,12 +42,7 @@ pub fn read_list(document: &Parsed) -> Result<Reading, String> {
     };
     let mut reading = Reading::default();
     for (index, entry) in entries.iter().enumerate() {
-        let mut reader = Reader {
-            index,
-            base: "/configuration",
-            problems: &mut reading.problems,
-        };
-        let (name, codec) = reader.codec(entry);
+        let (name, codec) = read_entry(entry, index, &mut reading.problems);
         reading.names.push(name);
         reading.codecs.push(codec);
     }
@@ -66,6 +61,23 @@ pub fn read_list(document: &Parsed) -> Result<Reading, String> {
     }
     reading.problems.sort_by_key(|problem| problem.codec);
     Ok(reading)
+}
+
+/// Whether `name` is that of a codec whose arithmetic is this program's own.
+#[must_use]
+pub fn is_packing(name: &str) -> bool {
+    [SCALE_OFFSET, CAST_VALUE, LEGACY, LEGACY_V2].contains(&name)
+}
+
+/// Reads one array-to-array codec, which stands at `index` among those that are bound together: its name, as far as it has
+/// one, and its parameters.
+pub fn read_entry(entry: &Value, index: usize, problems: &mut Vec<Problem>) -> (String, Codec) {
+    let mut reader = Reader {
+        index,
+        base: "/configuration",
+        problems,
+    };
+    reader.codec(entry)
 }
 
 /// Reads one entry of a list of codecs.

@@ -1,3 +1,30 @@
-//! Where codecs as documents have them meet the arithmetic.
+//! Where codecs as documents have them meet the arithmetic, and zarrs.
+//!
+//! This is the only module that sees the codec traits of zarrs. [`OpenArray`] opens the array of a v3 or v2 document and
+//! decodes its chunks; a v2 document becomes a v3 one in memory first. [`configuration`] reads the JSON of the packing codecs into
+//! the parameters that [`crate::transform`] binds. All else is below the surface: a chain of codecs is built with every
+//! check that zarrs leaves out, runs of packing codecs become one, and decompressors stop at what a chunk may hold.
 
+mod array;
+mod arrays;
+mod build;
+mod bytes;
+mod chain;
 pub mod configuration;
+mod element_type;
+mod error;
+mod fill;
+mod json_text;
+mod keys;
+mod lower;
+mod packing;
+mod region;
+mod register;
+mod representation;
+mod shard;
+mod v2;
+
+pub use array::{ArrayDocument, OpenArray};
+pub use error::{ChunkError, Failure, FailureKind, OpenError, OpenProblem, OpenProblemKind};
+pub use register::register_all;
+pub use shard::Shard;

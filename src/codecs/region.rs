@@ -1,0 +1,113 @@
+//! Boxes in arrays: pieces of C-ordered bytes put where they belong.
+
+/// Copies a whole piece into the box of `target` that begins at `origin`.
+///
+/// Both are in C order, of elements of `size` bytes. The caller sees to it that the box lies inside, and that the slices are
+/// as long as their shapes say.
+pub(super) fn place(
+    piece: &[u8],
+    piece_shape: &[u64],
+    target: &mut [u8],
+    target_shape: &[u64],
+    origin: &[u64],
+    size: usize,
+) {
+    // Dimensions from the last one on that the piece spans make one run, and so does the one before them.
+    let rank = piece_shape.len();
+    let mut first = rank;
+    let mut run = size;
+    while first > 0 {
+        first -= 1;
+        run *= usize_of(piece_shape[first]);
+        if piece_shape[first] != target_shape[first] {
+            break;
+        }
+    }
+    if run == 0 || piece.is_empty() {
+        return;
+    }
+    let mut at = vec![0; first];
+    for source in piece.chunks_exact(run) {
+        let mut offset = 0;
+        for axis in 0..rank {
+            let inside = at.get(axis).copied().unwrap_or(0);
+            offset = offset * usize_of(target_shape[axis]) + usize_of(origin[axis] + inside);
+        }
+        let start = offset * size;
+        target[start..start + run].copy_from_slice(source);
+        advance(&mut at, &piece_shape[..first]);
+    }
+}
+
+/// Goes on to the next index of a grid in C order; back to the first after the last.
+pub(super) fn advance(index: &mut [u64], grid: &[u64]) {
+    for (at, length) in index.iter_mut().zip(grid).rev() {
+        *at += 1;
+        if *at < *length {
+            return;
+        }
+        *at = 0;
+    }
+}
+
+/// The number of elements, or of chunks, if it can be told.
+pub(super) fn product(lengths: impl IntoIterator<Item = u64>) -> Option<u64> {
+    lengths.into_iter().try_fold(1_u64, u64::checked_mul)
+}
+
+/// Lengths of what is in memory fit the address space.
+fn usize_of(length: u64) -> usize {
+    usize::try_from(length).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn placed(piece: &[u64], target: &[u64], origin: &[u64]) -> Vec<u8> {
+        let mut bytes = vec![0; product(target.iter().copied()).unwrap() as usize];
+        let piece_bytes: Vec<u8> = (1..)
+            .take(product(piece.iter().copied()).unwrap() as usize)
+            .collect();
+        place(&piece_bytes, piece, &mut bytes, target, origin, 1);
+        bytes
+    }
+
+    #[test]
+    fn pieces_land_in_their_boxes() {
+        assert_eq!(
+            placed(&[2, 2], &[3, 4], &[1, 2]),
+            [0, 0, 0, 0, 0, 0, 1, 2, 0, 0, 3, 4]
+        );
+        assert_eq!(
+            placed(&[2, 4], &[3, 4], &[1, 0]),
+            [0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8]
+        );
+        assert_eq!(placed(&[3, 1], &[3, 2], &[0, 1]), [0, 1, 0, 2, 0, 3]);
+        assert_eq!(
+            placed(&[1, 2, 1], &[2, 2, 2], &[1, 0, 1]),
+            [0, 0, 0, 0, 0, 1, 0, 2]
+        );
+        assert_eq!(placed(&[], &[], &[]), [1]);
+        assert_eq!(placed(&[2], &[2], &[0]), [1, 2]);
+    }
+
+    #[test]
+    fn wide_elements_stay_whole() {
+        let mut target = [0; 8];
+        place(&[1, 2, 3, 4], &[2, 1], &mut target, &[2, 2], &[0, 1], 2);
+        assert_eq!(target, [0, 0, 1, 2, 0, 0, 3, 4]);
+    }
+
+    #[test]
+    fn grids_are_walked_in_c_order() {
+        let mut index = [0, 0];
+        let mut seen = Vec::new();
+        for _ in 0..4 {
+            seen.push(index);
+            advance(&mut index, &[2, 2]);
+        }
+        assert_eq!(seen, [[0, 0], [0, 1], [1, 0], [1, 1]]);
+        assert_eq!(index, [0, 0]);
+    }
+}
