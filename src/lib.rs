@@ -9,5 +9,6 @@ pub mod codecs;
 pub mod commands;
 pub mod error;
 pub mod metadata;
+pub mod store;
 pub mod transform;
 pub mod ui;

@@ -38,14 +38,19 @@ impl Tally {
     }
 
     fn finish(self, name: &str, left_out: &str) {
-        println!("{name}: {} cases compared, {} wrong{left_out}", self.compared, self.wrong);
+        println!(
+            "{name}: {} cases compared, {} wrong{left_out}",
+            self.compared, self.wrong
+        );
         assert!(self.compared > 0, "{name} holds no case");
         assert!(self.wrong == 0, "{}", self.first);
     }
 }
 
 fn records(name: &str) -> impl Iterator<Item = Value> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/vectors").join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("testdata/vectors")
+        .join(name);
     let lines = BufReader::new(GzDecoder::new(File::open(path).unwrap())).lines();
     lines.map(|line| serde_json::from_str(&line.unwrap()).unwrap())
 }
@@ -89,11 +94,17 @@ fn accepts(expected: &Value, got: Option<Scalar>, data_type: DataType) -> bool {
 
 fn chain(data_type: DataType, codec: Codec) -> BoundChain {
     let binding = bind(data_type, None, &[codec]);
-    binding.chain.unwrap_or_else(|| panic!("{:?}", binding.problems))
+    binding
+        .chain
+        .unwrap_or_else(|| panic!("{:?}", binding.problems))
 }
 
 /// Runs all inputs through the kernels of a chain, repeated so that whole blocks are filled.
-fn through_kernels(chain: &BoundChain, direction: Direction, inputs: &[Scalar]) -> Vec<Option<Scalar>> {
+fn through_kernels(
+    chain: &BoundChain,
+    direction: Direction,
+    inputs: &[Scalar],
+) -> Vec<Option<Scalar>> {
     let pass = chain.pass(direction);
     let (from, to) = (pass.source().size(), pass.target().size());
     let mut source = vec![0; inputs.len() * from];
@@ -106,29 +117,54 @@ fn through_kernels(chain: &BoundChain, direction: Direction, inputs: &[Scalar]) 
         failed[fault.index] = true;
         ControlFlow::Continue(())
     });
-    let results = target.chunks(to).map(|bytes| Scalar::from_ne_bytes(pass.target(), bytes));
-    results.zip(failed).map(|(x, failed)| (!failed).then_some(x)).collect()
+    let results = target
+        .chunks(to)
+        .map(|bytes| Scalar::from_ne_bytes(pass.target(), bytes));
+    results
+        .zip(failed)
+        .map(|(x, failed)| (!failed).then_some(x))
+        .collect()
 }
 
 fn cast_values(name: &str) {
     let mut tally = Tally::default();
     for record in records(name) {
         let (src, dst) = (data_type(&record["src"]), data_type(&record["dst"]));
-        let inputs: Vec<_> = record["input"].as_array().unwrap().iter().map(|x| scalar(x, src)).collect();
+        let inputs: Vec<_> = record["input"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|x| scalar(x, src))
+            .collect();
         let outputs = record["output"].as_array().unwrap();
-        let pairs: Vec<_> = record["scalar_map"].as_array().into_iter().flatten().collect();
-        let pairs: Vec<_> = pairs.iter().map(|pair| (literal(&pair[0]), literal(&pair[1]))).collect();
+        let pairs: Vec<_> = record["scalar_map"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .collect();
+        let pairs: Vec<_> = pairs
+            .iter()
+            .map(|pair| (literal(&pair[0]), literal(&pair[1])))
+            .collect();
         for rounding in record["rounding"].as_array().unwrap() {
             let rounding = Rounding::from_name(rounding.as_str().unwrap()).unwrap();
             for out_of_range in record["out_of_range"].as_array().unwrap() {
-                let out_of_range = out_of_range.as_str().map(|word| OutOfRange::from_name(word).unwrap());
+                let out_of_range = out_of_range
+                    .as_str()
+                    .map(|word| OutOfRange::from_name(word).unwrap());
                 let parameters = |data_type| CastValueParameters {
                     rounding,
                     out_of_range,
                     ..CastValueParameters::to(data_type)
                 };
-                let encode = CastValueParameters { encode: pairs.clone(), ..parameters(dst) };
-                let decode = CastValueParameters { decode: pairs.clone(), ..parameters(src) };
+                let encode = CastValueParameters {
+                    encode: pairs.clone(),
+                    ..parameters(dst)
+                };
+                let decode = CastValueParameters {
+                    decode: pairs.clone(),
+                    ..parameters(src)
+                };
                 let mut results = vec![through_kernels(
                     &chain(src, Codec::CastValue(encode)),
                     Direction::Encode,
@@ -140,8 +176,13 @@ fn cast_values(name: &str) {
                 }
                 for (n, (input, expected)) in inputs.iter().zip(outputs).enumerate() {
                     let direct = cast(*input, dst, rounding, out_of_range).ok();
-                    let direct = if pairs.is_empty() { direct } else { results[0][n] };
-                    let right = accepts(expected, direct, dst) && results.iter().all(|r| accepts(expected, r[n], dst));
+                    let direct = if pairs.is_empty() {
+                        direct
+                    } else {
+                        results[0][n]
+                    };
+                    let right = accepts(expected, direct, dst)
+                        && results.iter().all(|r| accepts(expected, r[n], dst));
                     tally.check(right, || {
                         let got: Vec<_> = results.iter().map(|r| r[n]).collect();
                         format!("{src} -> {dst} {rounding} {out_of_range:?}: {input} gives {direct:?} {got:?}, not {expected}")
@@ -180,9 +221,18 @@ fn scale_offset() {
         });
         let chain = chain(t, codec);
         let direction = direction(&record);
-        let inputs: Vec<_> = record["input"].as_array().unwrap().iter().map(|x| scalar(x, t)).collect();
+        let inputs: Vec<_> = record["input"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|x| scalar(x, t))
+            .collect();
         let kernels = through_kernels(&chain, direction, &inputs);
-        for ((input, expected), fast) in inputs.iter().zip(record["output"].as_array().unwrap()).zip(kernels) {
+        for ((input, expected), fast) in inputs
+            .iter()
+            .zip(record["output"].as_array().unwrap())
+            .zip(kernels)
+        {
             let exact = chain.transform(direction, *input).ok();
             let right = accepts(expected, exact, t) && accepts(expected, fast, t);
             tally.check(right, || {
@@ -203,13 +253,20 @@ fn direction(record: &Value) -> Direction {
 /// Elements from hex bytes in the order that a dtype string states.
 fn elements(hex: &Value, (data_type, order): (DataType, ByteOrder)) -> Vec<Scalar> {
     let hex = hex.as_str().unwrap();
-    let bytes: Vec<u8> = (0..hex.len() / 2).map(|n| u8::from_str_radix(&hex[2 * n..2 * n + 2], 16).unwrap()).collect();
+    let bytes: Vec<u8> = (0..hex.len() / 2)
+        .map(|n| u8::from_str_radix(&hex[2 * n..2 * n + 2], 16).unwrap())
+        .collect();
     let elements = bytes.chunks_exact(data_type.size()).map(|bytes| {
         let ordered: Vec<u8> = match order {
             ByteOrder::Big => bytes.to_vec(),
             _ => bytes.iter().rev().copied().collect(),
         };
-        Scalar::from_bits(data_type, ordered.iter().fold(0, |bits, byte| bits << 8 | u64::from(*byte)))
+        Scalar::from_bits(
+            data_type,
+            ordered
+                .iter()
+                .fold(0, |bits, byte| bits << 8 | u64::from(*byte)),
+        )
     });
     elements.collect()
 }
@@ -220,7 +277,9 @@ fn legacy() {
     let (mut platform, mut refused, mut out_of_range) = (0, 0, 0);
     for record in records("fixedscaleoffset.jsonl.gz") {
         let decoded = DataType::from_numpy(record["dtype"].as_str().unwrap()).unwrap();
-        let stored = record["astype"].as_str().map_or(decoded, |s| DataType::from_numpy(s).unwrap());
+        let stored = record["astype"]
+            .as_str()
+            .map_or(decoded, |s| DataType::from_numpy(s).unwrap());
         let codec = Codec::FixedScaleOffset(FixedScaleOffsetParameters {
             scale: literal(&record["scale"]),
             offset: literal(&record["offset"]),
@@ -238,14 +297,24 @@ fn legacy() {
         if record.get("error").is_some() {
             // NumPy refuses the parameter whatever the value is.
             refused += inputs.len();
-            tally.check(inputs.iter().all(|x| chain.transform(direction, *x).is_err()), || record.to_string());
+            tally.check(
+                inputs
+                    .iter()
+                    .all(|x| chain.transform(direction, *x).is_err()),
+                || record.to_string(),
+            );
             continue;
         }
         if record.get("platform_dependent").is_some() {
             platform += inputs.len();
             continue;
         }
-        let skipped: Vec<u64> = record["out_of_range_elements"].as_array().into_iter().flatten().map(|n| n.as_u64().unwrap()).collect();
+        let skipped: Vec<u64> = record["out_of_range_elements"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(|n| n.as_u64().unwrap())
+            .collect();
         out_of_range += skipped.len();
         let kernels = through_kernels(&chain, direction, &inputs);
         for (n, expected) in elements(&record["output"], to).into_iter().enumerate() {
@@ -253,9 +322,14 @@ fn legacy() {
                 continue;
             }
             let exact = chain.transform(direction, inputs[n]).ok();
-            let same = |got: Option<Scalar>| got.is_some_and(|got| got == expected || got.is_nan() && expected.is_nan());
+            let same = |got: Option<Scalar>| {
+                got.is_some_and(|got| got == expected || got.is_nan() && expected.is_nan())
+            };
             tally.check(same(exact) && same(kernels[n]), || {
-                format!("{} {direction:?} {} gives {exact:?} {:?}, not {expected}: scale {} offset {}", record["dtype"], inputs[n], kernels[n], record["scale"], record["offset"])
+                format!(
+                    "{} {direction:?} {} gives {exact:?} {:?}, not {expected}: scale {} offset {}",
+                    record["dtype"], inputs[n], kernels[n], record["scale"], record["offset"]
+                )
             });
         }
     }

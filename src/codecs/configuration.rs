@@ -111,8 +111,16 @@ impl Reader<'_> {
                 self.unknown_member("codec/unknown-member", "", &member.name, &known);
             }
         }
-        if let Some(flag) = entry.get("must_understand").filter(|m| m.as_bool().is_none()) {
-            self.invalid("codec/form", "/must_understand", describe(flag), "true or false");
+        if let Some(flag) = entry
+            .get("must_understand")
+            .filter(|m| m.as_bool().is_none())
+        {
+            self.invalid(
+                "codec/form",
+                "/must_understand",
+                describe(flag),
+                "true or false",
+            );
         }
         let configuration = match entry.get("configuration") {
             None => None,
@@ -139,8 +147,14 @@ impl Reader<'_> {
             (LEGACY | LEGACY_V2, Some(members)) => self.legacy(members),
             (CAST_VALUE | LEGACY | LEGACY_V2, None) => {
                 let (id, expected) = match name {
-                    CAST_VALUE => ("cast-value/configuration", "a \"configuration\" with a \"data_type\""),
-                    _ => ("legacy/configuration", "a \"configuration\" with \"scale\" and \"offset\""),
+                    CAST_VALUE => (
+                        "cast-value/configuration",
+                        "a \"configuration\" with a \"data_type\"",
+                    ),
+                    _ => (
+                        "legacy/configuration",
+                        "a \"configuration\" with \"scale\" and \"offset\"",
+                    ),
                 };
                 self.invalid(id, "/configuration", "no configuration", expected);
                 Codec::Unreadable
@@ -230,7 +244,10 @@ impl Reader<'_> {
             self.invalid("cast-value/data-type", place, "no data type", type_names());
         }
         data_type.map_or(Codec::Unreadable, |data_type| {
-            Codec::CastValue(CastValueParameters { data_type, ..parameters })
+            Codec::CastValue(CastValueParameters {
+                data_type,
+                ..parameters
+            })
         })
     }
 
@@ -307,7 +324,12 @@ impl Reader<'_> {
     fn pairs(&mut self, place: String, value: &Value) -> Pairs {
         let id = "cast-value/scalar-map";
         let Some(entries) = value.as_array() else {
-            self.invalid(id, place, describe(value), "a list of [input, output] pairs");
+            self.invalid(
+                id,
+                place,
+                describe(value),
+                "a list of [input, output] pairs",
+            );
             return Vec::new();
         };
         let mut pairs = Vec::new();
@@ -339,14 +361,21 @@ impl Reader<'_> {
                 "dtype" => dtype = self.numpy_type(name, value, &mut readable),
                 "astype" => astype = self.numpy_type(name, value, &mut readable),
                 // numcodecs writes its own name into the configuration.
-                "id" if value.as_str().is_some_and(|id| [LEGACY_V2, LEGACY].contains(&id)) => {}
+                "id" if value
+                    .as_str()
+                    .is_some_and(|id| [LEGACY_V2, LEGACY].contains(&id)) => {}
                 _ => self.unknown_member("legacy/unknown-member", self.base, name, &KNOWN),
             }
         }
         for (name, value) in [("scale", &scale), ("offset", &offset)] {
             if value.is_none() {
                 let place = format!("{}/{name}", self.base);
-                self.invalid("legacy/parameter", place, format!("no {name}"), "a JSON number");
+                self.invalid(
+                    "legacy/parameter",
+                    place,
+                    format!("no {name}"),
+                    "a JSON number",
+                );
             }
         }
         let (Some(scale), Some(offset), true) = (scale, offset, readable) else {
@@ -437,13 +466,41 @@ mod tests {
             problems(text),
             [
                 (0, "/x".to_owned(), "codec/unknown-member"),
-                (0, "/configuration/a~1b".to_owned(), "scale-offset/unknown-member"),
-                (1, "/configuration/data_type".to_owned(), "cast-value/data-type"),
-                (1, "/configuration/rounding".to_owned(), "cast-value/rounding"),
-                (1, "/configuration/out_of_range".to_owned(), "cast-value/out-of-range"),
-                (1, "/configuration/scalar_map/encode/0".to_owned(), "cast-value/scalar-map"),
-                (1, "/configuration/scalar_map/encode/1".to_owned(), "cast-value/scalar-map"),
-                (1, "/configuration/scalar_map/both".to_owned(), "cast-value/unknown-member"),
+                (
+                    0,
+                    "/configuration/a~1b".to_owned(),
+                    "scale-offset/unknown-member"
+                ),
+                (
+                    1,
+                    "/configuration/data_type".to_owned(),
+                    "cast-value/data-type"
+                ),
+                (
+                    1,
+                    "/configuration/rounding".to_owned(),
+                    "cast-value/rounding"
+                ),
+                (
+                    1,
+                    "/configuration/out_of_range".to_owned(),
+                    "cast-value/out-of-range"
+                ),
+                (
+                    1,
+                    "/configuration/scalar_map/encode/0".to_owned(),
+                    "cast-value/scalar-map"
+                ),
+                (
+                    1,
+                    "/configuration/scalar_map/encode/1".to_owned(),
+                    "cast-value/scalar-map"
+                ),
+                (
+                    1,
+                    "/configuration/scalar_map/both".to_owned(),
+                    "cast-value/unknown-member"
+                ),
                 (2, "/configuration".to_owned(), "cast-value/configuration"),
                 (3, "/configuration".to_owned(), "codec/form"),
                 (4, "/name".to_owned(), "codec/unknown"),
@@ -465,13 +522,21 @@ mod tests {
         let reading = read(text);
         assert_eq!(reading.problems, []);
         assert_eq!(reading.codecs.len(), 7);
-        assert_eq!(reading.codecs[0], Codec::ScaleOffset(ScaleOffsetParameters::default()));
-        assert_eq!(reading.codecs[3], Codec::CastValue(CastValueParameters::to(DataType::Int4)));
+        assert_eq!(
+            reading.codecs[0],
+            Codec::ScaleOffset(ScaleOffsetParameters::default())
+        );
+        assert_eq!(
+            reading.codecs[3],
+            Codec::CastValue(CastValueParameters::to(DataType::Int4))
+        );
     }
 
     #[test]
     fn numbers_keep_their_text() {
-        let reading = read(r#"[{"name": "scale_offset", "configuration": {"scale": 1.50, "offset": "NaN"}}]"#);
+        let reading = read(
+            r#"[{"name": "scale_offset", "configuration": {"scale": 1.50, "offset": "NaN"}}]"#,
+        );
         let Codec::ScaleOffset(parameters) = &reading.codecs[0] else {
             panic!("{reading:?}");
         };
@@ -492,7 +557,11 @@ mod tests {
         assert_eq!(
             problems(text),
             [
-                (0, "/configuration/dtype".to_owned(), "legacy/unsupported-type"),
+                (
+                    0,
+                    "/configuration/dtype".to_owned(),
+                    "legacy/unsupported-type"
+                ),
                 (0, "/configuration/gain".to_owned(), "legacy/unknown-member"),
                 (0, "/configuration/scale".to_owned(), "legacy/parameter"),
                 (0, "/configuration/offset".to_owned(), "legacy/parameter"),

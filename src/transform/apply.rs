@@ -51,7 +51,11 @@ enum Fast {
 }
 
 impl Pass {
-    pub(super) fn compile(data_type: DataType, codecs: &[BoundCodec], direction: Direction) -> Self {
+    pub(super) fn compile(
+        data_type: DataType,
+        codecs: &[BoundCodec],
+        direction: Direction,
+    ) -> Self {
         let stored = codecs.last().map_or(data_type, BoundCodec::outgoing);
         let (source, target) = match direction {
             Direction::Encode => (data_type, stored),
@@ -110,7 +114,9 @@ impl Pass {
         );
         let mut scratch = Scratch::new();
         let mut index = 0;
-        let blocks = source.chunks(BLOCK * from).zip(target.chunks_mut(BLOCK * to));
+        let blocks = source
+            .chunks(BLOCK * from)
+            .zip(target.chunks_mut(BLOCK * to));
         for (source, target) in blocks {
             if !self.fast(source, target, elements, &mut scratch) {
                 let parts = source.chunks(PART * from).zip(target.chunks_mut(PART * to));
@@ -126,7 +132,13 @@ impl Pass {
     }
 
     /// Runs a block through the kernels. False where one refuses it, or there is none.
-    fn fast(&self, source: &[u8], target: &mut [u8], elements: usize, scratch: &mut Scratch) -> bool {
+    fn fast(
+        &self,
+        source: &[u8],
+        target: &mut [u8],
+        elements: usize,
+        scratch: &mut Scratch,
+    ) -> bool {
         match &self.fast {
             Fast::Kernels(kernels) => scratch.run(kernels, source, target),
             Fast::Table(table) if elements >= WORTH_A_TABLE || self.source.bits() <= 8 => {
@@ -148,7 +160,11 @@ impl Pass {
         on_fault: &mut dyn FnMut(ElementFault) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         let targets = target.chunks_exact_mut(self.target.size());
-        for (n, (from, to)) in source.chunks_exact(self.source.size()).zip(targets).enumerate() {
+        for (n, (from, to)) in source
+            .chunks_exact(self.source.size())
+            .zip(targets)
+            .enumerate()
+        {
             let value = Scalar::from_ne_bytes(self.source, from);
             match transform_scalar(&self.codecs, self.direction, value) {
                 Ok(result) => result.write_ne_bytes(to),

@@ -144,7 +144,12 @@ mod tests {
         assert_eq!(wrap(-32769.0, Int16), 32767);
         assert_eq!(wrap(2550.0, UInt8), 246);
         assert_eq!(wrap(1e300, Int64), 0);
-        let float = cast(f64(1e300), Float32, Rounding::NearestEven, Some(OutOfRange::Wrap));
+        let float = cast(
+            f64(1e300),
+            Float32,
+            Rounding::NearestEven,
+            Some(OutOfRange::Wrap),
+        );
         assert_eq!(float.unwrap_err().kind, FaultKind::OutOfRange);
     }
 
@@ -165,7 +170,11 @@ mod tests {
 
     #[test]
     fn nan_payloads_go_as_the_hardware_takes_them() {
-        for bits in [0x7ff8_0000_0000_0000, 0xfff0_0000_0000_0001, 0x7ff4_5678_9abc_def0] {
+        for bits in [
+            0x7ff8_0000_0000_0000,
+            0xfff0_0000_0000_0001,
+            0x7ff4_5678_9abc_def0,
+        ] {
             let hardware = f64::from_bits(bits) as f32;
             let x = Scalar::from_bits(Float64, bits);
             assert_eq!(nearest(x, Float32), Ok(u64::from(hardware.to_bits())));
@@ -173,7 +182,10 @@ mod tests {
             let narrow = Scalar::from_bits(Float32, u64::from(hardware.to_bits()));
             assert_eq!(nearest(narrow, Float64), Ok(wide));
         }
-        assert_eq!(nearest(Scalar::nan(Float8E8M0Fnu), Float32), Ok(0x7fc0_0000));
+        assert_eq!(
+            nearest(Scalar::nan(Float8E8M0Fnu), Float32),
+            Ok(0x7fc0_0000)
+        );
     }
 
     #[test]

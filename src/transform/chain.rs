@@ -188,7 +188,9 @@ impl BoundChain {
     /// The type of the stored values: after encoding.
     #[must_use]
     pub fn stored_type(&self) -> DataType {
-        self.codecs.last().map_or(self.data_type, BoundCodec::outgoing)
+        self.codecs
+            .last()
+            .map_or(self.data_type, BoundCodec::outgoing)
     }
 
     /// The codecs, in the order of encoding.
@@ -233,7 +235,8 @@ impl BoundChain {
                 value = match codec {
                     // A map stands for single values, not for the range.
                     BoundCodec::CastValue(c) => {
-                        super::cast_value::cast(value, c.incoming, c.rounding, c.out_of_range).ok()?
+                        super::cast_value::cast(value, c.incoming, c.rounding, c.out_of_range)
+                            .ok()?
                     }
                     other => other.decode(value).ok()?,
                 };
@@ -244,7 +247,11 @@ impl BoundChain {
         if !a.is_finite() || !b.is_finite() {
             return None;
         }
-        Some(if a.compare(b)?.is_le() { (a, b) } else { (b, a) })
+        Some(if a.compare(b)?.is_le() {
+            (a, b)
+        } else {
+            (b, a)
+        })
     }
 }
 
@@ -322,7 +329,10 @@ fn fill_problems(trace: &FillTrace, codecs: &[BoundCodec], problems: &mut Vec<Pr
                             index,
                             "",
                             format!("the fill value {fill} cannot be encoded: {fault}"),
-                            format!("a fill value whose shifted and scaled form is a {}", fault.target),
+                            format!(
+                                "a fill value whose shifted and scaled form is a {}",
+                                fault.target
+                            ),
                         )
                         .unsound(),
                     );
@@ -333,12 +343,17 @@ fn fill_problems(trace: &FillTrace, codecs: &[BoundCodec], problems: &mut Vec<Pr
                     Err(fault) => format!("the fill value {fill} cannot be encoded: {fault}"),
                     Ok(code) => match codec.decode(code) {
                         Ok(back) if back.equals(fill) => continue,
-                        Ok(back) => format!("the fill value {fill} is stored as {code} and comes back as {back}"),
-                        Err(fault) => format!("the fill value {fill} is stored as {code} and does not come back: {fault}"),
+                        Ok(back) => format!(
+                            "the fill value {fill} is stored as {code} and comes back as {back}"
+                        ),
+                        Err(fault) => format!(
+                            "the fill value {fill} is stored as {code} and does not come back: {fault}"
+                        ),
                     },
                 };
                 let expected = "a fill value that survives encoding and decoding";
-                let problem = Problem::invalid("cast-value/fill-round-trip", index, "", found, expected);
+                let problem =
+                    Problem::invalid("cast-value/fill-round-trip", index, "", found, expected);
                 problems.push(problem.unsound());
             }
             BoundCodec::FixedScaleOffset(_) => {}
@@ -353,11 +368,24 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    fn invalid(&mut self, id: &'static str, member: impl Into<String>, found: impl std::fmt::Display, expected: impl Into<String>) {
-        self.problems.push(Problem::invalid(id, self.index, member, found, expected));
+    fn invalid(
+        &mut self,
+        id: &'static str,
+        member: impl Into<String>,
+        found: impl std::fmt::Display,
+        expected: impl Into<String>,
+    ) {
+        self.problems
+            .push(Problem::invalid(id, self.index, member, found, expected));
     }
 
-    fn scalar(&mut self, id: &'static str, member: &str, literal: &Literal, data_type: DataType) -> Option<Scalar> {
+    fn scalar(
+        &mut self,
+        id: &'static str,
+        member: &str,
+        literal: &Literal,
+        data_type: DataType,
+    ) -> Option<Scalar> {
         match Scalar::parse(literal, data_type) {
             Ok(scalar) => Some(scalar),
             Err(error) => {
@@ -367,32 +395,55 @@ impl Place<'_> {
         }
     }
 
-    fn scale_offset(&mut self, parameters: &ScaleOffsetParameters, data_type: DataType) -> ScaleOffset {
+    fn scale_offset(
+        &mut self,
+        parameters: &ScaleOffsetParameters,
+        data_type: DataType,
+    ) -> ScaleOffset {
         const OFFSET: &str = "/configuration/offset";
         const SCALE: &str = "/configuration/scale";
         let id = "scale-offset/scalar";
         let offset = parameters.offset.as_ref().and_then(|literal| {
             let offset = self.scalar(id, OFFSET, literal, data_type)?;
             if !offset.is_finite() {
-                self.invalid("scale-offset/not-finite", OFFSET, format!("an offset of {literal}"), "a finite number");
+                self.invalid(
+                    "scale-offset/not-finite",
+                    OFFSET,
+                    format!("an offset of {literal}"),
+                    "a finite number",
+                );
             }
             Some(offset)
         });
         let scale = parameters.scale.as_ref().and_then(|literal| {
             let scale = self.scalar(id, SCALE, literal, data_type)?;
             if !scale.is_finite() {
-                self.invalid("scale-offset/not-finite", SCALE, format!("a scale of {literal}"), "a finite number");
+                self.invalid(
+                    "scale-offset/not-finite",
+                    SCALE,
+                    format!("a scale of {literal}"),
+                    "a finite number",
+                );
             } else if scale.is_zero() {
                 let found = if is_zero_text(literal) {
                     format!("a scale of {literal}")
                 } else {
                     format!("a scale of {literal}, which is 0 as a {data_type}")
                 };
-                self.invalid("scale-offset/zero-scale", SCALE, found, "a number other than zero");
+                self.invalid(
+                    "scale-offset/zero-scale",
+                    SCALE,
+                    found,
+                    "a number other than zero",
+                );
             }
             Some(scale)
         });
-        ScaleOffset { data_type, offset, scale }
+        ScaleOffset {
+            data_type,
+            offset,
+            scale,
+        }
     }
 
     fn cast_value(&mut self, parameters: &CastValueParameters, incoming: DataType) -> CastValue {
@@ -417,7 +468,13 @@ impl Place<'_> {
         }
     }
 
-    fn map(&mut self, name: &str, pairs: &[(Literal, Literal)], from: DataType, to: DataType) -> Vec<(Scalar, Scalar)> {
+    fn map(
+        &mut self,
+        name: &str,
+        pairs: &[(Literal, Literal)],
+        from: DataType,
+        to: DataType,
+    ) -> Vec<(Scalar, Scalar)> {
         let mut map: Vec<(Scalar, Scalar)> = Vec::new();
         for (n, (input, output)) in pairs.iter().enumerate() {
             let place = format!("/configuration/scalar_map/{name}/{n}");
@@ -442,7 +499,11 @@ impl Place<'_> {
         map
     }
 
-    fn legacy(&mut self, parameters: &FixedScaleOffsetParameters, incoming: DataType) -> Option<BoundCodec> {
+    fn legacy(
+        &mut self,
+        parameters: &FixedScaleOffsetParameters,
+        incoming: DataType,
+    ) -> Option<BoundCodec> {
         let base = parameters.base;
         let decoded = parameters.dtype.unwrap_or(incoming);
         let stored = parameters.astype.unwrap_or(decoded);
@@ -467,7 +528,12 @@ impl Place<'_> {
         let mut number = |member: &str, literal| match Parameter::parse(literal) {
             Ok(parameter) => Some(parameter),
             Err(error) => {
-                self.invalid("legacy/parameter", format!("{base}/{member}"), error, "a JSON number");
+                self.invalid(
+                    "legacy/parameter",
+                    format!("{base}/{member}"),
+                    error,
+                    "a JSON number",
+                );
                 None
             }
         };
@@ -475,7 +541,12 @@ impl Place<'_> {
         let scale = number("scale", &parameters.scale);
         if scale.is_some_and(|scale| scale.double() == 0.0) {
             let found = format!("a scale of {}", parameters.scale);
-            self.invalid("legacy/zero-scale", format!("{base}/scale"), found, "a number other than zero");
+            self.invalid(
+                "legacy/zero-scale",
+                format!("{base}/scale"),
+                found,
+                "a number other than zero",
+            );
         }
         // With placeholders the rest of the chain can still be judged; the problem above keeps it from running.
         let placeholder = Parameter::Float(1.0);

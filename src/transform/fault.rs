@@ -80,13 +80,19 @@ impl fmt::Display for Fault {
             FaultKind::Infinite => write!(f, "{operand} has no value in {target}"),
             FaultKind::OutOfRange => {
                 let (low, high) = Scalar::finite_range(*target);
-                write!(f, "{operand} is out of the range of {target} ({low} to {high})")
+                write!(
+                    f,
+                    "{operand} is out of the range of {target} ({low} to {high})"
+                )
             }
             FaultKind::Overflow => {
                 write!(f, "the result for {operand} is not a value of {target}")
             }
             FaultKind::Remainder => {
-                write!(f, "dividing {operand} by the scale leaves a remainder in {target}")
+                write!(
+                    f,
+                    "dividing {operand} by the scale leaves a remainder in {target}"
+                )
             }
         }
     }

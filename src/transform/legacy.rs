@@ -141,7 +141,12 @@ impl FixedScaleOffset {
 /// A float becomes an integer by truncation.
 fn convert(value: Scalar, target: DataType) -> Result<Scalar, Fault> {
     if target.is_float() {
-        return cast(value, target, Rounding::NearestEven, Some(OutOfRange::Clamp));
+        return cast(
+            value,
+            target,
+            Rounding::NearestEven,
+            Some(OutOfRange::Clamp),
+        );
     }
     cast(value, target, Rounding::TowardsZero, None)
 }

@@ -258,7 +258,10 @@ fn parse_string(text: &str, data_type: DataType) -> Result<Scalar, LiteralError>
                     expected: if data_type.bits() % 8 == 0 {
                         format!("\"0x\" and {width} hex digits")
                     } else {
-                        format!("\"0x\" and {width} hex digits, at most 0x{:02x}", u64::MAX >> (64 - data_type.bits()))
+                        format!(
+                            "\"0x\" and {width} hex digits, at most 0x{:02x}",
+                            u64::MAX >> (64 - data_type.bits())
+                        )
                     },
                 })?
         }
@@ -446,7 +449,10 @@ mod tests {
     #[test]
     fn integers_are_exact() {
         use DataType::*;
-        assert_eq!(number("18446744073709551615", UInt64).unwrap().integer(), Some(u64::MAX.into()));
+        assert_eq!(
+            number("18446744073709551615", UInt64).unwrap().integer(),
+            Some(u64::MAX.into())
+        );
         assert_eq!(number("-0", UInt8).unwrap().integer(), Some(0));
         for text in ["5.0", "1e3", "0.5"] {
             let error = number(text, Int32).unwrap_err();
@@ -460,9 +466,14 @@ mod tests {
 
     #[test]
     fn text_that_is_no_json_number_is_refused() {
-        for text in ["", "-", "+1", ".5", "1.", "01", "1e", "1e+", "inf", "nan", "0x10", "1 ", "1_0", "--1"] {
+        for text in [
+            "", "-", "+1", ".5", "1.", "01", "1e", "1e+", "inf", "nan", "0x10", "1 ", "1_0", "--1",
+        ] {
             for t in [DataType::Float64, DataType::Int8, DataType::Float16] {
-                assert_eq!(number(text, t), Err(LiteralError::NotANumber(text.to_owned())));
+                assert_eq!(
+                    number(text, t),
+                    Err(LiteralError::NotANumber(text.to_owned()))
+                );
             }
         }
         for text in ["0", "-0", "10", "1.5", "1e5", "1E-5", "-0.0e+00"] {
@@ -480,12 +491,26 @@ mod tests {
         assert_eq!(string("NaN", Float8E5M2Fnuz).unwrap().bits(), 0x80);
         assert_eq!(string("NaN", Float8E8M0Fnu).unwrap().bits(), 0xff);
         assert_eq!(string("+Infinity", Float16).unwrap().bits(), 0x7c00);
-        assert_eq!(string("-Infinity", Float64).unwrap().to_f64(), f64::NEG_INFINITY);
+        assert_eq!(
+            string("-Infinity", Float64).unwrap().to_f64(),
+            f64::NEG_INFINITY
+        );
         let refused = [
-            ("10", Float32), ("nan", Float32), ("inf", Float32), ("0x4120", Float32),
-            ("0X41200000", Float32), ("0x+1200000", Float32), ("0x1f", Float4E2M1Fn),
-            ("0x40", Float6E2M3Fn), ("NaN", Float6E2M3Fn), ("Infinity", Float8E4M3Fnuz),
-            ("Infinity", Float8E8M0Fnu), ("NaN", Int8), ("0x01", Int8), ("", Float64), ("0x", Float64),
+            ("10", Float32),
+            ("nan", Float32),
+            ("inf", Float32),
+            ("0x4120", Float32),
+            ("0X41200000", Float32),
+            ("0x+1200000", Float32),
+            ("0x1f", Float4E2M1Fn),
+            ("0x40", Float6E2M3Fn),
+            ("NaN", Float6E2M3Fn),
+            ("Infinity", Float8E4M3Fnuz),
+            ("Infinity", Float8E8M0Fnu),
+            ("NaN", Int8),
+            ("0x01", Int8),
+            ("", Float64),
+            ("0x", Float64),
         ];
         for (text, t) in refused {
             assert!(string(text, t).is_err(), "{text} {t}");
@@ -517,10 +542,17 @@ mod tests {
     #[test]
     fn printed_decimals_are_the_shortest() {
         let cases = [
-            (DataType::Float16, "0.1"), (DataType::Float32, "0.1"), (DataType::Float64, "0.1"),
-            (DataType::BFloat16, "3.39e38"), (DataType::Float32, "16777216.0"),
-            (DataType::Float64, "1e300"), (DataType::Float16, "65500.0"), (DataType::Float32, "-9999.9"),
-            (DataType::Float8E5M2, "0.09"), (DataType::Float32, "1e-45"), (DataType::Float64, "-0.0"),
+            (DataType::Float16, "0.1"),
+            (DataType::Float32, "0.1"),
+            (DataType::Float64, "0.1"),
+            (DataType::BFloat16, "3.39e38"),
+            (DataType::Float32, "16777216.0"),
+            (DataType::Float64, "1e300"),
+            (DataType::Float16, "65500.0"),
+            (DataType::Float32, "-9999.9"),
+            (DataType::Float8E5M2, "0.09"),
+            (DataType::Float32, "1e-45"),
+            (DataType::Float64, "-0.0"),
         ];
         for (t, text) in cases {
             assert_eq!(number(text, t).unwrap().to_json(), text, "{t}");

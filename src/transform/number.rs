@@ -218,7 +218,12 @@ impl Finite {
         let mut mantissa = if shift >= 0 {
             self.significand << shift
         } else {
-            shift_right(self.significand, shift.unsigned_abs(), self.negative, rounding)
+            shift_right(
+                self.significand,
+                shift.unsigned_abs(),
+                self.negative,
+                rounding,
+            )
         };
         if mantissa >> (format.mantissa_bits + 1) != 0 {
             mantissa >>= 1;
@@ -240,7 +245,11 @@ impl Finite {
         if magnitude <= format.max_finite() {
             return Rounded::Fits(sign | magnitude);
         }
-        beyond(if self.negative { Beyond::Low } else { Beyond::High })
+        beyond(if self.negative {
+            Beyond::Low
+        } else {
+            Beyond::High
+        })
     }
 }
 
@@ -387,10 +396,16 @@ mod tests {
         let infinity = Number::Infinite { negative: false };
         assert_eq!(one.compare(same), Some(Ordering::Equal));
         assert_eq!(less.compare(one), Some(Ordering::Less));
-        assert_eq!(zero.compare(Number::Finite(finite(false, 0, 0))), Some(Ordering::Equal));
+        assert_eq!(
+            zero.compare(Number::Finite(finite(false, 0, 0))),
+            Some(Ordering::Equal)
+        );
         assert_eq!(zero.compare(less), Some(Ordering::Greater));
         assert_eq!(infinity.compare(one), Some(Ordering::Greater));
         assert_eq!(Number::nan().compare(one), None);
-        assert!(Number::nan().equals(Number::Nan { negative: true, payload: 3 }));
+        assert!(Number::nan().equals(Number::Nan {
+            negative: true,
+            payload: 3
+        }));
     }
 }

@@ -123,9 +123,9 @@ impl Scalar {
             }
             Number::Infinite { negative: false } => f64::INFINITY,
             Number::Infinite { negative: true } => f64::NEG_INFINITY,
-            Number::Nan { negative, payload } => f64::from_bits(
-                u64::from(negative) << 63 | 0x7ff8_0000_0000_0000 | payload >> 12,
-            ),
+            Number::Nan { negative, payload } => {
+                f64::from_bits(u64::from(negative) << 63 | 0x7ff8_0000_0000_0000 | payload >> 12)
+            }
         }
     }
 
@@ -242,7 +242,11 @@ mod tests {
         for (t, bits, want) in cases {
             assert_eq!(Scalar::from_bits(t, bits).to_f64(), want);
         }
-        assert!(Scalar::from_bits(DataType::Float16, 0x7e00).to_f64().is_nan());
+        assert!(
+            Scalar::from_bits(DataType::Float16, 0x7e00)
+                .to_f64()
+                .is_nan()
+        );
         let e4m3 = Scalar::finite_range(DataType::Float8E4M3).1;
         assert_eq!(e4m3.to_f64(), 240.0);
     }

@@ -68,7 +68,11 @@ fn read(codecs: &JsonArg) -> Result<Reading, Error> {
         Some(hint) => error.hint(hint),
         None => error,
     };
-    let parsed = parse(codecs.text.as_bytes(), &Limits::default(), NonFinite::Refuse);
+    let parsed = parse(
+        codecs.text.as_bytes(),
+        &Limits::default(),
+        NonFinite::Refuse,
+    );
     let parsed = parsed.map_err(|cause| {
         refused(Error::usage(format!("{} is not JSON", codecs.origin)).because(cause))
     })?;

@@ -59,7 +59,10 @@ impl Stream<'_> {
         let mut line = Vec::new();
         loop {
             line.clear();
-            let read = input.by_ref().take(LONGEST_LINE + 1).read_until(b'\n', &mut line);
+            let read = input
+                .by_ref()
+                .take(LONGEST_LINE + 1)
+                .read_until(b'\n', &mut line);
             let read = read.map_err(|cause| Error::io("could not read standard input", cause))?;
             if read == 0 {
                 break;
@@ -89,7 +92,12 @@ impl Stream<'_> {
         // What JSON takes for white space around a value.
         let text = text.trim_matches([' ', '\t', '\r', '\n']);
         let literal = match text.as_bytes().first() {
-            None => return Err(format!("an empty line; expected {}", data_type.literal_forms())),
+            None => {
+                return Err(format!(
+                    "an empty line; expected {}",
+                    data_type.literal_forms()
+                ));
+            }
             Some(b'"') => match serde_json::from_str(text) {
                 Ok(content) => Literal::String(content),
                 Err(_) => return Err(format!("{} is no JSON string", shorten(text))),
@@ -110,7 +118,11 @@ impl Stream<'_> {
     /// Transforms and prints the lines of a block, and empties it.
     fn flush(&self, ui: &mut Ui, block: &mut Block, tally: &mut Tally) -> Result<(), Error> {
         let (source, target) = (self.pass.source(), self.pass.target());
-        let scalars: Vec<Scalar> = block.lines.iter().filter_map(|line| line.as_ref().ok().copied()).collect();
+        let scalars: Vec<Scalar> = block
+            .lines
+            .iter()
+            .filter_map(|line| line.as_ref().ok().copied())
+            .collect();
         let mut from = vec![0; scalars.len() * source.size()];
         for (scalar, bytes) in scalars.iter().zip(from.chunks_exact_mut(source.size())) {
             scalar.write_ne_bytes(bytes);
@@ -158,7 +170,12 @@ impl Stream<'_> {
 
     /// A fault with the values that would fit.
     fn describe(&self, element: &ElementFault) -> String {
-        let ElementFault { value, codec, fault, .. } = element;
+        let ElementFault {
+            value,
+            codec,
+            fault,
+            ..
+        } = element;
         let verb = match self.direction {
             Direction::Encode => "encoded",
             Direction::Decode => "decoded",
@@ -180,9 +197,17 @@ impl Tally {
         if failed == 0 {
             return ExitCode::Done;
         }
-        let kinds: Vec<_> = self.failed.iter().map(|(kind, n)| format!("{n} {kind}")).collect();
+        let kinds: Vec<_> = self
+            .failed
+            .iter()
+            .map(|(kind, n)| format!("{n} {kind}"))
+            .collect();
         let scalars = if self.lines == 1 { "scalar" } else { "scalars" };
-        ui.warning(format!("{failed} of {} {scalars} failed: {}", self.lines, kinds.join(", ")));
+        ui.warning(format!(
+            "{failed} of {} {scalars} failed: {}",
+            self.lines,
+            kinds.join(", ")
+        ));
         ExitCode::Findings
     }
 }

@@ -48,11 +48,7 @@ element!(i8 i16 i32 i64 u8 u16 u32 u64 f32 f64);
 
 /// float32 or float64.
 pub(super) trait Float:
-    Element
-    + Add<Output = Self>
-    + Sub<Output = Self>
-    + Mul<Output = Self>
-    + Div<Output = Self>
+    Element + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self>
 {
     const ZERO: Self;
     const ONE: Self;

@@ -212,7 +212,9 @@ fn build<F: Narrow<I>, I: Element>(
     let clamp = side.out_of_range == Some(OutOfRange::Clamp);
     // Wrapping blocks are as good as plain ones until a value is out of range, which the definitions then wrap.
     let block: Block<F, I> = match (side.rounding, clamp, map.extent()) {
-        (Rounding::NearestEven, false, Extent::Nothing) => run::<F, I, NEAREST_EVEN, false, NOTHING>,
+        (Rounding::NearestEven, false, Extent::Nothing) => {
+            run::<F, I, NEAREST_EVEN, false, NOTHING>
+        }
         (Rounding::NearestEven, false, Extent::NanOnly) => run::<F, I, NEAREST_EVEN, false, NAN>,
         (Rounding::NearestEven, false, Extent::Keys) => run::<F, I, NEAREST_EVEN, false, KEYS>,
         (Rounding::NearestEven, true, Extent::Nothing) => run::<F, I, NEAREST_EVEN, true, NOTHING>,

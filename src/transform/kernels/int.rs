@@ -278,7 +278,12 @@ impl<T: Int, D: Int> Multiply<T, D> {
 
 impl<T: Int, D: Int> Kernel for Multiply<T, D> {
     fn run(&self, source: &[u8], target: &mut [u8]) -> bool {
-        let Self { offset, scale, bounds, .. } = *self;
+        let Self {
+            offset,
+            scale,
+            bounds,
+            ..
+        } = *self;
         let mut bad = false;
         // Without a product the loop vectorises for every width at the baseline.
         if scale == T::low(1) {
@@ -310,7 +315,9 @@ struct Add<S, T> {
 impl<S: Int, T: Int> Add<S, T> {
     fn boxed(codec: &ScaleOffset) -> Option<Box<dyn Kernel>> {
         let Parameters { offset, .. } = Parameters::of(codec)?;
-        let code = Interval::of::<T>().shifted(-offset).and(Interval::of::<T>());
+        let code = Interval::of::<T>()
+            .shifted(-offset)
+            .and(Interval::of::<T>());
         Some(Box::new(Self {
             offset: T::low(offset),
             bounds: code.bounds::<S>(),
@@ -372,7 +379,13 @@ impl<T: Int> Divide<T> {
 
 impl<T: Int> Kernel for Divide<T> {
     fn run(&self, source: &[u8], target: &mut [u8]) -> bool {
-        let Self { scale, inverse, shift, offset, bounds } = *self;
+        let Self {
+            scale,
+            inverse,
+            shift,
+            offset,
+            bounds,
+        } = *self;
         let mut bad = false;
         transform(source, target, |x: T| {
             let quotient = x.shifted_right(shift).times(inverse);
@@ -474,7 +487,11 @@ mod tests {
 
     #[test]
     fn an_empty_interval_excludes_everything() {
-        let bounds = Interval { low: 300, high: 400 }.bounds::<u8>();
+        let bounds = Interval {
+            low: 300,
+            high: 400,
+        }
+        .bounds::<u8>();
         assert!((0..=255).all(|x| bounds.excludes(x)));
     }
 }

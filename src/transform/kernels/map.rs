@@ -61,7 +61,9 @@ impl<K: Element, V: Element> Map<K, V> {
         let nan = entries.iter().find(|(key, _)| key.is_nan());
         let nan = nan.map(|(_, value)| V::of(*value));
         let keys = entries.iter().filter(|(key, _)| !key.is_nan());
-        let mut pairs: Vec<(K, V)> = keys.map(|(key, value)| (K::of(*key), V::of(*value))).collect();
+        let mut pairs: Vec<(K, V)> = keys
+            .map(|(key, value)| (K::of(*key), V::of(*value)))
+            .collect();
         pairs.reverse();
         if pairs.len() > WIDTH {
             return None;

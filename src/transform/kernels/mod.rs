@@ -56,7 +56,11 @@ pub(super) fn select(codecs: &[BoundCodec], direction: Direction) -> Option<Vec<
 type Selected = Option<(Option<Box<dyn Kernel>>, usize)>;
 
 fn next(codecs: &[BoundCodec], direction: Direction) -> Selected {
-    if let [BoundCodec::ScaleOffset(scale), BoundCodec::CastValue(cast), ..] = codecs
+    if let [
+        BoundCodec::ScaleOffset(scale),
+        BoundCodec::CastValue(cast),
+        ..,
+    ] = codecs
         && let Some(kernel) = pair(scale, cast, direction)
     {
         return Some((Some(kernel), 2));
@@ -65,7 +69,11 @@ fn next(codecs: &[BoundCodec], direction: Direction) -> Selected {
 }
 
 fn next_back(codecs: &[BoundCodec]) -> Selected {
-    if let [.., BoundCodec::ScaleOffset(scale), BoundCodec::CastValue(cast)] = codecs
+    if let [
+        ..,
+        BoundCodec::ScaleOffset(scale),
+        BoundCodec::CastValue(cast),
+    ] = codecs
         && let Some(kernel) = pair(scale, cast, Direction::Decode)
     {
         return Some((Some(kernel), 2));

@@ -32,7 +32,9 @@ impl Table {
         definition: impl Fn(Scalar) -> Option<Scalar>,
     ) -> Self {
         let codes = 0..1_u64 << (source.size() * 8);
-        let results: Vec<_> = codes.map(|code| definition(Scalar::from_bits(source, code))).collect();
+        let results: Vec<_> = codes
+            .map(|code| definition(Scalar::from_bits(source, code)))
+            .collect();
         let bits = || results.iter().map(|r| r.map_or(0, Scalar::bits));
         // Every bit pattern of the target has its size.
         #[expect(clippy::cast_possible_truncation)]
@@ -46,7 +48,11 @@ impl Table {
         Self {
             wide_source: source.size() == 2,
             entries,
-            faulty: if faulty.contains(&true) { faulty } else { Vec::new() },
+            faulty: if faulty.contains(&true) {
+                faulty
+            } else {
+                Vec::new()
+            },
         }
     }
 
