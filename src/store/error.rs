@@ -1,0 +1,162 @@
+//! What can go wrong with files and directories, and how a run ends then.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, ErrorKind};
+
+/// Why a store could not be opened, read or written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// An argument that names nothing.
+    #[error("an empty path names no place")]
+    Empty,
+    /// A URL.
+    #[error("{0:?} is not a local path, and this version opens nothing else")]
+    Url(PathBuf),
+    /// Nothing is there.
+    #[error("{0:?} does not exist")]
+    NotFound(PathBuf),
+    /// Something else than a directory is there.
+    #[error("{0:?} is not a directory")]
+    NotADirectory(PathBuf),
+    /// Something else than a regular file is there: a directory, a pipe, a device.
+    #[error("{0:?} is not a regular file")]
+    NotAFile(PathBuf),
+    /// A file beyond the limit for documents.
+    #[error("{path:?} is larger than the limit of {limit} bytes for a document")]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// The limit.
+        limit: u64,
+    },
+    /// A name that cannot be part of a Zarr path.
+    #[error("the name of {0:?} is not UTF-8")]
+    NotUtf8(PathBuf),
+    /// A link to a directory that it is in.
+    #[error("{link:?} leads back to {target:?}, which it is in")]
+    Loop {
+        /// The link.
+        link: PathBuf,
+        /// The directory, by the path that led to it first.
+        target: PathBuf,
+    },
+    /// More links to directories than anybody means.
+    #[error("{link:?} was not followed: the hierarchy has more than {limit} links to directories")]
+    TooManyLinks {
+        /// The first link that was not followed.
+        link: PathBuf,
+        /// How many were.
+        limit: usize,
+    },
+    /// What is to be written is there already.
+    #[error("{0:?} exists")]
+    Exists(PathBuf),
+    /// Input and output are one place.
+    #[error("input and output are the same place, {0:?}")]
+    Same(PathBuf),
+    /// One of input and output contains the other.
+    #[error("{inner:?} lies inside {outer:?}: input and output must be apart")]
+    Nested {
+        /// The one inside.
+        inner: PathBuf,
+        /// The one around it.
+        outer: PathBuf,
+    },
+    /// A key that would leave the directory that is being written.
+    #[error("{0:?} is not a key of a store")]
+    Key(String),
+    /// The operating system refused.
+    #[error("could not {action} {path:?}")]
+    Io {
+        /// What was tried, as in "could not read".
+        action: &'static str,
+        /// With which file or directory.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+}
+
+impl StoreError {
+    /// Gives an operating system's error a place; for `map_err`.
+    pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| match source.kind() {
+            io::ErrorKind::NotFound => Self::NotFound(path),
+            io::ErrorKind::NotADirectory => Self::NotADirectory(path),
+            _ => Self::Io {
+                action,
+                path,
+                source,
+            },
+        }
+    }
+
+    /// How a run ends that ends with this error.
+    #[must_use]
+    pub const fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Empty
+            | Self::Url(_)
+            | Self::Exists(_)
+            | Self::Same(_)
+            | Self::Nested { .. }
+            | Self::Key(_) => ErrorKind::Usage,
+            Self::TooLarge { .. }
+            | Self::NotUtf8(_)
+            | Self::Loop { .. }
+            | Self::TooManyLinks { .. } => ErrorKind::Finding,
+            Self::NotFound(_) | Self::NotADirectory(_) | Self::NotAFile(_) | Self::Io { .. } => {
+                ErrorKind::Io
+            }
+        }
+    }
+
+    fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Exists(_) => Some("choose another place, or pass --overwrite to replace it"),
+            Self::Same(_) | Self::Nested { .. } => {
+                Some("links and \"..\" were resolved; write to a directory beside the input")
+            }
+            _ => None,
+        }
+    }
+}
+
+impl From<StoreError> for Error {
+    fn from(error: StoreError) -> Self {
+        let mut user = Self::new(error.kind(), error.to_string());
+        if let Some(hint) = error.hint() {
+            user = user.hint(hint);
+        }
+        match error {
+            StoreError::Io { source, .. } => user.because(source),
+            _ => user,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ExitCode;
+
+    #[test]
+    fn an_error_of_the_system_names_the_path_and_keeps_its_cause() {
+        let full = io::Error::from(io::ErrorKind::StorageFull);
+        let error = Error::from(StoreError::io("write", Path::new("out/c/0"))(full));
+        assert_eq!(error.exit_code(), ExitCode::Io);
+        assert_eq!(error.to_string(), r#"could not write "out/c/0""#);
+        assert_eq!(error.causes().count(), 1);
+    }
+
+    #[test]
+    fn what_exists_is_a_matter_of_usage_and_has_a_hint() {
+        let error = Error::from(StoreError::Exists("out".into()));
+        assert_eq!(error.exit_code(), ExitCode::Usage);
+        assert!(error.hints()[0].contains("--overwrite"));
+    }
+}
