@@ -4,6 +4,7 @@
 //! documents; neither knows of the other, and [`codecs`] brings them together. The program is a thin shell: [`cli`] says what can be asked for, [`commands`]
 //! does it, [`ui`] prints, and [`error`] says how a run can end.
 
+pub mod catalog;
 pub mod cli;
 pub mod codecs;
 pub mod commands;
@@ -11,6 +12,7 @@ pub mod error;
 pub mod interrupt;
 pub mod metadata;
 pub mod pipeline;
+pub mod region;
 pub mod store;
 pub mod transform;
 pub mod ui;
