@@ -274,7 +274,7 @@ impl OpenArray {
         ChunkError {
             key: self.chunk_key(index),
             chunk: index.to_vec(),
-            failure,
+            failure: Box::new(failure),
         }
     }
 }

@@ -64,6 +64,10 @@ pub(super) fn layout_v2(
     path: &str,
 ) -> Result<Layout, OpenError> {
     let converted = v2::convert(array)?;
+    if !converted.unsupported.is_empty() {
+        let problems = converted.unsupported;
+        return Err(OpenError { problems });
+    }
     let layout = converted.read(|array| layout(array, path))?;
     layout
         .map(|layout| Layout {
