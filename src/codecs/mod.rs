@@ -23,6 +23,8 @@ mod region;
 mod register;
 mod representation;
 mod shard;
+#[cfg(test)]
+mod tests;
 mod v2;
 #[cfg(test)]
 mod vectors;

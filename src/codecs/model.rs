@@ -51,7 +51,7 @@ pub struct Stage {
 #[derive(Debug)]
 pub enum Step {
     /// Adjacent packing codecs that meet a real number.
-    Packing(Packing),
+    Packing(Box<Packing>),
     /// Any other codec.
     Other(Other),
 }
@@ -125,7 +125,7 @@ impl Model {
         self.levels()
             .flat_map(|level| &level.steps)
             .filter_map(|step| match step {
-                Step::Packing(packing) => Some(packing),
+                Step::Packing(packing) => Some(&**packing),
                 Step::Other(_) => None,
             })
     }
@@ -151,7 +151,9 @@ fn level(
     for step in lower::steps(&chain.codecs) {
         let step = match (step, stage.data_type) {
             (lower::Step::Packing(run), Some(data_type)) => {
-                vec![Step::Packing(packing(run, data_type, stage.fill, locate))]
+                vec![Step::Packing(Box::new(packing(
+                    run, data_type, stage.fill, locate,
+                )))]
             }
             (lower::Step::Packing(run), None) => run
                 .iter()
