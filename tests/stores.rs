@@ -11,6 +11,8 @@ use zarrpack::codecs::{ArrayDocument, OpenArray, OpenError};
 use zarrpack::metadata::json::{Limits, NonFinite, parse};
 use zarrpack::metadata::{Node, Problems, v2, v3};
 use zarrs::filesystem::FilesystemStore;
+use zarrs::storage::store::MemoryStore;
+use zarrs::storage::{ReadableStorage, StoreKey, WritableStorageTraits};
 
 /// Which entries of a store's note are not arrays of ours: what xarray makes of attributes.
 const DECODED_BY_XARRAY: &str = "cf_decoded:";
@@ -20,7 +22,11 @@ fn stores() -> PathBuf {
 }
 
 fn open(store: &Path, path: &str) -> Result<OpenArray, OpenError> {
-    let storage = Arc::new(FilesystemStore::new(store).unwrap());
+    open_in(Arc::new(FilesystemStore::new(store).unwrap()), store, path)
+}
+
+/// Opens the array whose document stands in `store`, its chunks in `storage`.
+fn open_in(storage: ReadableStorage, store: &Path, path: &str) -> Result<OpenArray, OpenError> {
     let node = store.join(path);
     let (file, version) = match node.join("zarr.json").is_file() {
         true => ("zarr.json", 3),
@@ -257,4 +263,74 @@ fn a_scale_of_zero_is_refused() {
     let problem = &error.problems[0];
     assert_eq!(problem.pointer, "/codecs/0/configuration/scale");
     assert!(problem.message.contains("legacy/zero-scale"), "{problem}");
+}
+
+/// The files of chunks below a directory, by their keys in a store.
+fn chunk_files(directory: &Path, prefix: &str, files: &mut BTreeMap<String, Vec<u8>>) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let key = format!("{prefix}{name}");
+        if path.is_dir() {
+            chunk_files(&path, &format!("{key}/"), files);
+        } else if !name.starts_with(".z") && name != "zarr.json" {
+            files.insert(key, fs::read(&path).unwrap());
+        }
+    }
+}
+
+/// Decodes every chunk, whatever comes of it: the number that failed.
+fn failures(array: &OpenArray) -> usize {
+    let mut failed = 0;
+    let mut index = vec![0; array.shape().len()];
+    loop {
+        let chunk = array.decode_chunk(&index);
+        failed += usize::from(chunk.is_err());
+        if let Ok(Some(decoded)) = chunk {
+            assert_eq!(decoded.len() as u64, array.chunk_bytes());
+        }
+        if !next(&mut index, array.grid_shape()) {
+            return failed;
+        }
+    }
+}
+
+#[test]
+fn damaged_chunks_never_panic_and_cut_ones_never_decode() {
+    let mut damaged = 0;
+    for (store, path) in expectations().into_keys() {
+        if store == "fso_scale0" {
+            continue;
+        }
+        let root = stores().join(&store);
+        let mut files = BTreeMap::new();
+        chunk_files(&root, "", &mut files);
+        let storage = Arc::new(MemoryStore::new());
+        let set = |key: &str, bytes: &[u8]| {
+            let key = StoreKey::new(key).unwrap();
+            storage.set(&key, bytes.to_vec().into()).unwrap();
+        };
+        files.iter().for_each(|(key, bytes)| set(key, bytes));
+        let array = open_in(storage.clone(), &root, &path).unwrap();
+        assert_eq!(failures(&array), 0);
+        files.retain(|key, _| key.starts_with(&path));
+        // The first and the last say enough; the last may be a shard that is not full.
+        let ends = [files.first_key_value(), files.last_key_value()];
+        for (key, sound) in ends.into_iter().flatten() {
+            for cut in (0..sound.len()).step_by(1 + sound.len() / 40) {
+                set(key, &sound[..cut]);
+                assert_eq!(failures(&array), 1, "{store}: {key} cut to {cut}");
+            }
+            for bit in (0..sound.len() * 8).step_by(1 + sound.len() / 32) {
+                let mut bytes = sound.clone();
+                bytes[bit / 8] ^= 1 << (bit % 8);
+                set(key, &bytes);
+                assert!(failures(&array) <= 1);
+                damaged += 1;
+            }
+            set(key, sound);
+        }
+    }
+    println!("{damaged} damaged chunks decoded or refused");
+    assert!(damaged > 1000, "{damaged}");
 }

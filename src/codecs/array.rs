@@ -44,6 +44,7 @@ pub(super) struct Layout {
     pub(super) data_type: String,
     pub(super) element_type: Option<DataType>,
     pub(super) fill: Vec<u8>,
+    pub(super) fill_json: String,
     pub(super) fill_is_defined: bool,
     pub(super) keys: ChunkKeys,
     pub(super) chain: Chain,
@@ -129,6 +130,12 @@ impl OpenArray {
     #[must_use]
     pub fn fill(&self) -> &[u8] {
         &self.layout.fill
+    }
+
+    /// The fill as a v3 document states it, with the digits of the document that was read.
+    #[must_use]
+    pub fn fill_json(&self) -> &str {
+        &self.layout.fill_json
     }
 
     /// Whether the document states a fill. If not, what was never written is undefined, and read as zeros.
@@ -224,7 +231,9 @@ impl OpenArray {
         let bytes = self.storage.get(&key).map_err(|error| unreadable(&error))?;
         // The chunk may have gone away since it was asked for its size.
         let Some(bytes) = bytes else { return Ok(None) };
-        self.layout.chain.decode(Cow::Borrowed(&bytes)).map(Some)
+        // Without a copy, since nobody else has these bytes.
+        let bytes = Cow::Owned(Vec::from(bytes));
+        self.layout.chain.decode(bytes).map(Some)
     }
 
     /// The sharding of the array and the way its dimensions lie there, if pieces can be decoded by themselves.
@@ -274,7 +283,7 @@ impl OpenArray {
         ChunkError {
             key: self.chunk_key(index),
             chunk: index.to_vec(),
-            failure,
+            failure: Box::new(failure),
         }
     }
 }

@@ -16,6 +16,7 @@ use super::configuration::read_entry;
 use super::element_type::element_type;
 use super::error::{OpenError, OpenProblem};
 use super::fill::fill_bytes;
+use super::json_text;
 use super::keys::ChunkKeys;
 use super::lower::{self, Step, TRANSPOSE};
 use super::representation::Representation;
@@ -25,16 +26,17 @@ use crate::metadata::v3::{self, ChunkGrid, Codec, IndexLocation, SHARDING};
 use crate::transform::chain::bind;
 use crate::transform::problem::Soundness;
 
+/// The length of a chain. Each codec costs memory and time, and no more than a handful make sense.
+const MOST_CODECS: usize = 64;
+
 /// Codecs whose every element depends on the one at its place alone, beside the packing ones.
-const ELEMENTWISE: [&str; 8] = [
+const ELEMENTWISE: [&str; 6] = [
     "numcodecs.astype",
     "astype",
     "numcodecs.quantize",
     "quantize",
     "numcodecs.bitround",
     "bitround",
-    super::packing::FUSED,
-    "numcodecs.identity",
 ];
 
 /// What a v3 document says of its array.
@@ -64,6 +66,10 @@ pub(super) fn layout_v2(
     path: &str,
 ) -> Result<Layout, OpenError> {
     let converted = v2::convert(array)?;
+    if !converted.unsupported.is_empty() {
+        let problems = converted.unsupported;
+        return Err(OpenError { problems });
+    }
     let layout = converted.read(|array| layout(array, path))?;
     layout
         .map(|layout| Layout {
@@ -134,12 +140,15 @@ impl Builder<'_> {
             }
         };
         let chain = self.chain(&array.codecs, decoded)?;
+        let mut fill_json = String::new();
+        json_text::write(array.fill_value.value, &mut fill_json);
         Some(Layout {
             shape: array.shape.value.clone(),
             grid_shape: grid_shape.collect(),
             data_type: array.data_type.name.to_owned(),
             element_type: element_type(&data_type),
             fill,
+            fill_json,
             fill_is_defined: true,
             keys: keys?,
             chain,
@@ -206,6 +215,13 @@ impl Builder<'_> {
 
     /// Builds the chain of a chunk, an inner chunk or an index.
     fn chain(&mut self, codecs: &v3::Chain<'_>, decoded: Representation) -> Option<Chain> {
+        let count = codecs.codecs.len();
+        if count > MOST_CODECS {
+            let message =
+                format!("a chain of {count} codecs; this program takes up to {MOST_CODECS}");
+            self.unsupported(&codecs.node.pointer, message);
+            return None;
+        }
         let mut parts = Parts::default();
         let mut current = decoded.clone();
         for step in lower::steps(&codecs.codecs) {

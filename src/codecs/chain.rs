@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 use std::num::NonZeroU64;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use zarrs::array::codec::api::{
     ArrayToArrayCodecTraits, ArrayToBytesCodecTraits, BytesToBytesCodecTraits, CodecError,
@@ -74,9 +74,18 @@ pub(super) struct ByteStage {
 
 /// One thread: chunks are what runs in parallel.
 pub(super) fn options() -> CodecOptions {
-    CodecOptions::default()
-        .with_concurrent_target(1)
-        .with_chunk_concurrent_minimum(1)
+    static OPTIONS: OnceLock<CodecOptions> = OnceLock::new();
+    *OPTIONS.get_or_init(|| {
+        // The defaults ask rayon for its number of threads. Outside a pool that starts the global one, which is not ours to
+        // start; inside a pool of one thread it does not.
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+        let defaults = pool
+            .map(|pool| pool.install(CodecOptions::default))
+            .unwrap_or_default();
+        defaults
+            .with_concurrent_target(1)
+            .with_chunk_concurrent_minimum(1)
+    })
 }
 
 /// An error of zarrs, of which only the text tells what went wrong.

@@ -87,7 +87,7 @@ pub struct ChunkError {
     /// The index of the chunk in the grid.
     pub chunk: Vec<u64>,
     /// What went wrong.
-    pub failure: Failure,
+    pub failure: Box<Failure>,
 }
 
 /// What went wrong in a chunk, and where in it.

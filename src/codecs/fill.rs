@@ -4,7 +4,7 @@ use zarrs::array::{DataType as ZarrsType, FillValueMetadata};
 
 use super::element_type::element_type;
 use crate::metadata::Node;
-use crate::metadata::json::Kind;
+use crate::metadata::json::{Kind, Value};
 use crate::transform::literal::Literal;
 use crate::transform::scalar::Scalar;
 
@@ -22,13 +22,17 @@ pub(super) fn fill_bytes(node: &Node<'_>, data_type: &ZarrsType) -> Result<Vec<u
             .map(|fill| fill.as_ne_bytes().to_vec())
             .map_err(|error| error.to_string());
     };
-    let literal = match &node.value.kind {
-        Kind::Number(token) => Literal::Number(token.clone()),
-        Kind::String(text) | Kind::NonFinite(text) => Literal::String(text.clone()),
-        _ => Literal::Other(node.value.type_name().to_owned()),
-    };
-    let fill = Scalar::parse(&literal, element).map_err(|error| error.to_string())?;
+    let fill = Scalar::parse(&literal(node.value), element).map_err(|error| error.to_string())?;
     let mut bytes = vec![0; element.size()];
     fill.write_ne_bytes(&mut bytes);
     Ok(bytes)
+}
+
+/// A fill value as a literal.
+pub(super) fn literal(value: &Value) -> Literal {
+    match &value.kind {
+        Kind::Number(token) => Literal::Number(token.clone()),
+        Kind::String(text) | Kind::NonFinite(text) => Literal::String(text.clone()),
+        _ => Literal::Other(value.type_name().to_owned()),
+    }
 }

@@ -17,12 +17,18 @@ mod fill;
 mod json_text;
 mod keys;
 mod lower;
+pub mod model;
 mod packing;
 mod region;
 mod register;
 mod representation;
 mod shard;
+#[cfg(test)]
+mod tests;
 mod v2;
+#[cfg(test)]
+mod vectors;
+mod words;
 
 pub use array::{ArrayDocument, OpenArray};
 pub use error::{ChunkError, Failure, FailureKind, OpenError, OpenProblem, OpenProblemKind};

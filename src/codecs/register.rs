@@ -10,6 +10,9 @@ use super::configuration::is_packing;
 use super::packing::{FUSED, Packing};
 use super::{arrays, bytes};
 
+/// Whether codecs with a name are made by a [`Create`].
+type Matches = fn(&str) -> bool;
+
 /// Makes a codec from its metadata.
 type Create = fn(&MetadataV3) -> Result<Codec, PluginCreateError>;
 
@@ -22,7 +25,7 @@ type Create = fn(&MetadataV3) -> Result<Codec, PluginCreateError>;
 pub fn register_all() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        let codecs: [(fn(&str) -> bool, Create); 3] = [
+        let codecs: [(Matches, Create); 3] = [
             (|name| name == FUSED || is_packing(name), Packing::create),
             (arrays::knows, arrays::create),
             (bytes::knows, bytes::create),

@@ -22,6 +22,8 @@ pub(super) struct Converted {
     text: String,
     /// Whether the v2 document states a fill.
     pub(super) fill_is_defined: bool,
+    /// Codecs that are not read here, and why not.
+    pub(super) unsupported: Vec<OpenProblem>,
     /// Where each codec of the v3 document comes from.
     origins: Vec<String>,
 }
@@ -30,7 +32,7 @@ pub(super) struct Converted {
 ///
 /// # Errors
 ///
-/// What there is no v3 form of, or what is not read here.
+/// What there is no v3 form of.
 pub(super) fn convert(array: &Array<'_>) -> Result<Converted, OpenError> {
     let dtype = simple_type(&array.dtype)?;
     let name = dtype
@@ -39,6 +41,7 @@ pub(super) fn convert(array: &Array<'_>) -> Result<Converted, OpenError> {
     let mut codecs = Codecs {
         text: String::new(),
         origins: Vec::new(),
+        unsupported: Vec::new(),
         current: dtype.clone(),
     };
     let rank = array.shape.value.len();
@@ -72,6 +75,7 @@ pub(super) fn convert(array: &Array<'_>) -> Result<Converted, OpenError> {
     Ok(Converted {
         text,
         fill_is_defined: array.fill_value.value != FillValue::Undefined,
+        unsupported: codecs.unsupported,
         origins: codecs.origins,
     })
 }
@@ -111,7 +115,8 @@ impl Converted {
         error
     }
 
-    fn origin(&self, pointer: &str) -> String {
+    /// The place in the v2 document that a pointer into the v3 document comes from.
+    pub(super) fn origin(&self, pointer: &str) -> String {
         let mut steps = pointer.splitn(4, '/').skip(1);
         match (steps.next(), steps.next(), steps.next()) {
             (Some("codecs"), Some(index), rest) => {
@@ -136,6 +141,7 @@ impl Converted {
 struct Codecs {
     text: String,
     origins: Vec<String>,
+    unsupported: Vec<OpenProblem>,
     /// The type of what the codecs so far hand on, with its byte order.
     current: Dtype,
 }
@@ -155,7 +161,7 @@ impl Codecs {
         let mut serialized = false;
         for codec in array.filters.iter().chain(&array.compressor) {
             let id = codec.id.value;
-            let name = format!("numcodecs.{id}");
+            let mut name = format!("numcodecs.{id}");
             let takes_arrays =
                 arrays::knows(&name) || ["fixedscaleoffset", "bitround"].contains(&id);
             if takes_arrays {
@@ -171,16 +177,16 @@ impl Codecs {
                     serialized = true;
                 }
             } else {
-                return Err(OpenProblem::unsupported(
-                    &codec.node.pointer,
-                    unsupported_codec(id),
-                ));
+                // It stays in its place, so that the chain can be shown.
+                let problem = OpenProblem::unsupported(&codec.node.pointer, unsupported_codec(id));
+                self.unsupported.push(problem);
+                name = id.to_owned();
             }
             let configuration = members(codec.node.value);
-            self.push(
-                &codec.node.pointer,
-                format_args!(r#"{{"name":"{name}","configuration":{configuration}}}"#),
-            );
+            let mut entry = r#"{"name":"#.to_owned();
+            json_text::write_string(&name, &mut entry);
+            let _ = write!(entry, r#","configuration":{configuration}}}"#);
+            self.push(&codec.node.pointer, entry);
         }
         if !serialized {
             self.serialize(array);

@@ -173,5 +173,6 @@ fn drain(decoder: impl Read, encoded: usize, room: Room) -> Result<Vec<u8>, Stri
     if bytes.len() as u64 > room.at_most {
         return Err(room.overflow());
     }
+    room.check(bytes.len() as u64)?;
     Ok(bytes)
 }
