@@ -11,6 +11,7 @@ pub mod error;
 pub mod interrupt;
 pub mod metadata;
 pub mod pipeline;
+pub mod selection;
 pub mod store;
 pub mod transform;
 pub mod ui;
