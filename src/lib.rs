@@ -13,6 +13,7 @@ pub mod interrupt;
 pub mod metadata;
 pub mod pipeline;
 pub mod region;
+pub mod selection;
 pub mod store;
 pub mod transform;
 pub mod ui;

@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, ErrorKind};
+use crate::interrupt::Interrupted;
 
 /// Why a store could not be opened, read or written.
 #[derive(Debug, thiserror::Error)]
@@ -54,6 +55,12 @@ pub enum StoreError {
     /// What is to be written is there already.
     #[error("{0:?} exists")]
     Exists(PathBuf),
+    /// What exists may not be replaced, whatever was asked for.
+    #[error("{0:?} exists, and is not what would be written there")]
+    NotReplaceable(PathBuf),
+    /// Another process is writing the same output.
+    #[error("another process is writing to {0:?}")]
+    Busy(PathBuf),
     /// Input and output are one place.
     #[error("input and output are the same place, {0:?}")]
     Same(PathBuf),
@@ -68,6 +75,9 @@ pub enum StoreError {
     /// A key that would leave the directory that is being written.
     #[error("{0:?} is not a key of a store")]
     Key(String),
+    /// A signal came.
+    #[error(transparent)]
+    Interrupted(#[from] Interrupted),
     /// The operating system refused.
     #[error("could not {action} {path:?}")]
     Io {
@@ -102,6 +112,7 @@ impl StoreError {
             Self::Empty
             | Self::Url(_)
             | Self::Exists(_)
+            | Self::NotReplaceable(_)
             | Self::Same(_)
             | Self::Nested { .. }
             | Self::Key(_) => ErrorKind::Usage,
@@ -109,15 +120,21 @@ impl StoreError {
             | Self::NotUtf8(_)
             | Self::Loop { .. }
             | Self::TooManyLinks { .. } => ErrorKind::Finding,
-            Self::NotFound(_) | Self::NotADirectory(_) | Self::NotAFile(_) | Self::Io { .. } => {
-                ErrorKind::Io
-            }
+            Self::Busy(_)
+            | Self::NotFound(_)
+            | Self::NotADirectory(_)
+            | Self::NotAFile(_)
+            | Self::Io { .. } => ErrorKind::Io,
+            Self::Interrupted(Interrupted(signal)) => signal.kind(),
         }
     }
 
     fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Exists(_) => Some("choose another place, or pass --overwrite to replace it"),
+            Self::NotReplaceable(_) => {
+                Some("only a Zarr node, an empty directory or a file of the same sort is replaced")
+            }
             Self::Same(_) | Self::Nested { .. } => {
                 Some("links and \"..\" were resolved; write to a directory beside the input")
             }

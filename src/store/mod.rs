@@ -1,18 +1,29 @@
 //! Stores on disk: finding them, walking them, and replacing what is in them as a whole.
 //!
 //! [`Place`] is an argument resolved, [`Store`] an existing one with the groups around it, [`walk()`] visits the nodes of a
-//! hierarchy. What documents mean is for callers to say: here they are names and bytes.
+//! hierarchy. [`Staging`] and [`StagedFile`] build an output out of sight and publish it whole. What documents mean is for callers to say: here they are names and bytes.
 //!
 //! This is the only module that replaces files.
 
 mod document;
 mod error;
+mod files;
+mod flush;
 mod hierarchy;
+mod leftovers;
 mod place;
+mod publish;
+mod staged_file;
+mod staging;
 mod walk;
+mod workspace;
 
 pub use self::document::{DEFAULT_MAX_DOCUMENT, Document, read_document};
 pub use self::error::StoreError;
 pub use self::hierarchy::{Enclosing, Store};
+pub use self::leftovers::Leftover;
 pub use self::place::{Place, Relation};
+pub use self::publish::Existing;
+pub use self::staged_file::StagedFile;
+pub use self::staging::Staging;
 pub use self::walk::{Descend, Node, Visit, WalkOptions, walk};
