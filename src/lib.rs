@@ -10,6 +10,7 @@ pub mod commands;
 pub mod error;
 pub mod interrupt;
 pub mod metadata;
+pub mod npy;
 pub mod pipeline;
 pub mod selection;
 pub mod store;
