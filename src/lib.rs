@@ -11,6 +11,7 @@ pub mod commands;
 pub mod error;
 pub mod interrupt;
 pub mod metadata;
+pub mod npy;
 pub mod pipeline;
 pub mod region;
 pub mod selection;

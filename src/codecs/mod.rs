@@ -19,6 +19,7 @@ mod keys;
 mod lower;
 pub mod model;
 mod packing;
+mod plain;
 mod region;
 mod register;
 mod representation;
@@ -32,5 +33,6 @@ mod words;
 
 pub use array::{ArrayDocument, OpenArray};
 pub use error::{ChunkError, Failure, FailureKind, OpenError, OpenProblem, OpenProblemKind};
+pub use plain::{PlainChain, PlainEncoder, plain_chain, plain_chain_v2};
 pub use register::register_all;
 pub use shard::Shard;
