@@ -12,6 +12,7 @@ pub mod error;
 pub mod interrupt;
 pub mod metadata;
 pub mod npy;
+pub mod pieces;
 pub mod pipeline;
 pub mod region;
 pub mod selection;

@@ -131,6 +131,25 @@ impl Model {
     }
 }
 
+impl Model {
+    /// Whether there is any codec from arrays to arrays but transposition: what a plain array has not.
+    #[must_use]
+    pub fn has_filters(&self) -> bool {
+        self.levels().any(|level| {
+            level.steps.iter().any(|step| match step {
+                Step::Packing(_) => true,
+                Step::Other(other) => is_filter(&other.name),
+            })
+        })
+    }
+}
+
+/// Whether a codec is one of those from arrays to arrays that numcodecs has.
+fn is_filter(name: &str) -> bool {
+    let name = name.strip_prefix("numcodecs.").unwrap_or(name);
+    ["delta", "astype", "quantize", "bitround", "fixedscaleoffset", "scale_offset", "cast_value"].contains(&name)
+}
+
 impl Packing {
     /// Whether the run can be run.
     #[must_use]

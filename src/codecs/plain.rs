@@ -10,7 +10,7 @@ use zarrs::storage::store::MemoryStore;
 
 use super::lower::TRANSPOSE;
 use crate::metadata::edit::Draft;
-use crate::metadata::json::{Kind, Value};
+use crate::metadata::json::Value;
 use crate::metadata::v3::{Chain, Codec, SHARDING};
 
 /// Codecs from bytes to bytes that every reader of Zarr v3 has.
@@ -53,8 +53,8 @@ pub fn plain_chain_v2(compressor: Option<(&str, &Value)>, element_size: usize) -
     if let Some((id, configuration)) = compressor {
         let level = configuration.get("level").map(Draft::from);
         codecs.push(match id {
-            "gzip" => configured("gzip", [("level", level.unwrap_or(Draft::from(1)))]),
-            "zstd" => zstd(level.unwrap_or(Draft::from(0))),
+            "gzip" => configured("gzip", [("level", level.unwrap_or(Draft::from(1_u64)))]),
+            "zstd" => zstd(level.unwrap_or(Draft::from(0_u64))),
             _ => {
                 plain.replaced.push(id.to_owned());
                 zstd(Draft::from(SUBSTITUTE_LEVEL))
@@ -124,13 +124,8 @@ fn configured<const N: usize>(name: &str, members: [(&str, Draft); N]) -> Draft 
 }
 
 fn zstd(level: Draft) -> Draft {
-    configured("zstd", [("level", level), ("checksum", Draft::from(&FALSE))])
+    configured("zstd", [("level", level), ("checksum", Draft::Bool(false))])
 }
-
-const FALSE: Value = Value {
-    kind: Kind::Bool(false),
-    span: 0..0,
-};
 
 /// The codec in the form of an object, which every reader takes.
 fn object_form(codec: &Codec<'_>) -> Draft {

@@ -1,8 +1,11 @@
 //! `zarrpack encode`: values in, stored codes out.
 
+use std::ffi::OsStr;
+use std::path::PathBuf;
+
 use clap::Args;
 
-use super::scalar_stream::ScalarStreamArgs;
+use super::scalar_stream::{ScalarStreamArgs, StreamFormat};
 use crate::cli::{Example, footer};
 use crate::error::{Error, ExitCode};
 use crate::transform::chain::Direction;
@@ -33,6 +36,18 @@ zarrpack encode - - --dtype float64 --codecs @chain.json"#,
 #[derive(Debug, Args)]
 #[command(after_long_help = footer(EXAMPLES), allow_negative_numbers = true)]
 pub struct EncodeArgs {
+    /// Where to read: "-" is standard input, one JSON scalar a line
+    #[arg(value_name = "INPUT")]
+    pub input: PathBuf,
+
+    /// Where to write: "-" is standard output, one JSON scalar a line
+    #[arg(value_name = "OUTPUT")]
+    pub output: PathBuf,
+
+    /// Form of the data
+    #[arg(long, value_name = "FORM", value_enum, default_value_t)]
+    pub format: StreamFormat,
+
     /// The stream.
     #[command(flatten)]
     pub stream: ScalarStreamArgs,
@@ -45,5 +60,12 @@ pub struct EncodeArgs {
 /// Where the command line asks for what cannot be done, a value cannot be packed, or something could not be read
 /// or written.
 pub fn run(ui: &mut Ui, args: &EncodeArgs) -> Result<ExitCode, Error> {
-    args.stream.run(ui, "encode", Direction::Encode)
+    let standard = OsStr::new("-");
+    if args.input != standard || args.output != standard {
+        return Err(Error::usage(
+            "this version can encode streams of scalars only: INPUT and OUTPUT must both be -",
+        )
+        .hint("for example: zarrpack encode - - --dtype float64 --codecs @chain.json"));
+    }
+    args.stream.run(ui, Direction::Encode)
 }

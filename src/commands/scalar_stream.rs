@@ -4,9 +4,7 @@
 mod chain;
 mod lines;
 
-use std::ffi::OsStr;
 use std::io;
-use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
@@ -19,16 +17,8 @@ use crate::ui::Ui;
 /// The arguments of a scalar stream.
 #[derive(Debug, Clone, Args)]
 pub struct ScalarStreamArgs {
-    /// Where to read: "-" is standard input, one JSON scalar a line
-    #[arg(value_name = "INPUT")]
-    pub input: PathBuf,
-
-    /// Where to write: "-" is standard output, one JSON scalar a line
-    #[arg(value_name = "OUTPUT")]
-    pub output: PathBuf,
-
     /// Data type of the array, such as float64: what encode takes and decode gives
-    #[arg(long, value_name = "TYPE", required_if_eq("input", "-"))]
+    #[arg(long, value_name = "TYPE")]
     pub dtype: Option<String>,
 
     /// Codecs of the chain: a JSON list, or @FILE to read it from a file
@@ -37,8 +27,7 @@ pub struct ScalarStreamArgs {
     #[arg(
         long,
         value_name = "JSON",
-        value_parser = JsonSource::parser(),
-        required_if_eq("input", "-")
+        value_parser = JsonSource::parser()
     )]
     pub codecs: Option<JsonSource>,
 
@@ -51,10 +40,6 @@ pub struct ScalarStreamArgs {
     /// Go on after a scalar that fails: print {"error": "..."} in its place, and exit with 1 at the end
     #[arg(long)]
     pub keep_going: bool,
-
-    /// Form of the data
-    #[arg(long, value_name = "FORM", value_enum, default_value_t)]
-    pub format: StreamFormat,
 }
 
 /// The form of a stream of scalars.
@@ -66,17 +51,16 @@ pub enum StreamFormat {
 }
 
 impl ScalarStreamArgs {
-    /// Runs the stream that the arguments ask for. `command` is the name of the command.
-    pub(super) fn run(
-        &self,
-        ui: &mut Ui,
-        command: &str,
-        direction: Direction,
-    ) -> Result<ExitCode, Error> {
-        let standard = OsStr::new("-");
-        let streams = self.input == standard && self.output == standard;
-        let (Some(dtype), Some(codecs), true) = (&self.dtype, &self.codecs, streams) else {
-            return Err(streams_only(command));
+    /// Runs the stream that the arguments ask for.
+    pub(super) fn run(&self, ui: &mut Ui, direction: Direction) -> Result<ExitCode, Error> {
+        let (Some(dtype), Some(codecs)) = (&self.dtype, &self.codecs) else {
+            let command = match direction {
+                Direction::Encode => "encode",
+                Direction::Decode => "decode",
+            };
+            return Err(Error::usage("a stream of scalars needs --dtype and --codecs").hint(format!(
+                "for example: zarrpack {command} - - --dtype float64 --codecs @chain.json"
+            )));
         };
         let data_type = data_type(dtype)?;
         let codecs = codecs.read("--codecs")?;
@@ -103,13 +87,4 @@ fn data_type(name: &str) -> Result<DataType, Error> {
             )),
         }
     })
-}
-
-fn streams_only(command: &str) -> Error {
-    Error::usage(format!(
-        "this version can {command} streams of scalars only: INPUT and OUTPUT must both be -"
-    ))
-    .hint(format!(
-        "for example: zarrpack {command} - - --dtype float64 --codecs @chain.json"
-    ))
 }

@@ -1,0 +1,135 @@
+//! The input of `decode`: a store, the arrays in it that are selected, and the pipeline that reads them.
+
+use zarrs::filesystem::FilesystemStore;
+
+use super::DecodeArgs;
+use crate::catalog::{ArrayText, Catalog, Entry, Kind, named};
+use crate::cli::GlobalArgs;
+use crate::codecs::model::Model;
+use crate::codecs::{ArrayDocument, ChunkError, OpenArray};
+use crate::error::{Error, ErrorKind};
+use crate::interrupt::Interrupt;
+use crate::pipeline::Stopped;
+use crate::selection::Selection;
+use crate::store::Store;
+use crate::ui::Ui;
+
+/// An input store with what was found in it.
+pub(super) struct Input {
+    pub(super) store: Store,
+    pub(super) catalog: Catalog,
+    pub(super) selection: Selection,
+}
+
+impl Input {
+    /// Opens INPUT and reads every document in it.
+    pub(super) fn open(args: &DecodeArgs) -> Result<Self, Error> {
+        let store = Store::open(&args.input)?;
+        let catalog = Catalog::read(&store);
+        if catalog.entries.is_empty() && catalog.faults.is_empty() {
+            return Err(Error::new(
+                ErrorKind::Io,
+                format!("no Zarr array or group in {:?}", args.input),
+            )
+            .hint("INPUT is a directory with zarr.json, .zarray or .zgroup, or one above it"));
+        }
+        let selection = Selection::new(args.array.clone());
+        let selection = selection.map_err(|error| Error::usage(format!("--array: {error}")))?;
+        Ok(Self {
+            store,
+            catalog,
+            selection,
+        })
+    }
+
+    /// The arrays whose documents are sound.
+    pub(super) fn arrays(&self) -> impl Iterator<Item = (&Entry, &ArrayText)> {
+        self.catalog.entries.iter().filter_map(|entry| match &entry.kind {
+            Kind::Array(text) => Some((entry, text)),
+            _ => None,
+        })
+    }
+
+    /// The one array that is selected.
+    pub(super) fn only_array(&self, ui: &mut Ui, memory: u64) -> Result<OpenArray, Error> {
+        let selected: Vec<_> = self.arrays().filter(|(entry, _)| self.selection.contains(&entry.path)).collect();
+        match selected.as_slice() {
+            [(entry, text)] => {
+                warn_of_fill(ui, entry, text);
+                open(entry, text, memory)
+            }
+            [] => {
+                // What is broken may be what was meant.
+                if let Some(error) = self.catalog.error() {
+                    return Err(error);
+                }
+                self.selection.require_all_used()?;
+                Err(Error::usage("INPUT holds no array"))
+            }
+            many => {
+                let count = many.len();
+                let mut error = Error::usage(format!("this takes one array, and {count} are selected"));
+                for (entry, _) in many.iter().take(10) {
+                    error = error.detail(named(&entry.path));
+                }
+                Err(error.hint("choose one with --array"))
+            }
+        }
+    }
+}
+
+/// Opens an array. Its chunks may take as much memory as the machine is likely to have for them: one beyond `memory` is
+/// decoded alone.
+pub(super) fn open(entry: &Entry, text: &ArrayText, memory: u64) -> Result<OpenArray, Error> {
+    let named = named(&entry.path);
+    let storage = FilesystemStore::new(&entry.directory);
+    let storage = storage.map_err(|error| Error::new(ErrorKind::Io, format!("{named}: {error}")))?;
+    let opened = text.with(|document| OpenArray::open(std::sync::Arc::new(storage), "", document));
+    let opened = opened.map_err(|error| Error::finding(format!("{named}: {error}")))?;
+    let array = opened.map_err(|error| {
+        let file = match text {
+            ArrayText::V3(_) => "zarr.json",
+            ArrayText::V2 { .. } => ".zarray",
+        };
+        let refused = Error::finding(format!("{named} cannot be decoded"));
+        error.problems.iter().fold(refused, |refused, problem| refused.detail(format!("{file}, {problem}")))
+    })?;
+    const LEAST: u64 = 2 << 30;
+    Ok(array.with_max_memory(memory.saturating_mul(2).max(LEAST)))
+}
+
+/// Warns where the fill does not come back from the chain. It does not stop reading: missing chunks are the fill.
+pub(super) fn warn_of_fill(ui: &mut Ui, entry: &Entry, text: &ArrayText) {
+    let warnings = text.with(|document: ArrayDocument<'_, '_>| {
+        let model = Model::new(document).ok()?;
+        let problems = model.packing().flat_map(|packing| &packing.binding.problems);
+        Some(problems.map(|problem| format!("{} [{}]", problem.found, problem.id)).collect::<Vec<_>>())
+    });
+    for warning in warnings.ok().flatten().into_iter().flatten() {
+        ui.warning(format!("{}: {warning}", named(&entry.path)));
+    }
+}
+
+/// The error of a chunk of an array.
+pub(super) fn chunk_error(path: &str, error: &ChunkError) -> Error {
+    Error::new(error.failure.kind.error_kind(), format!("{}: {error}", named(path)))
+}
+
+/// Starts to heed signals.
+pub(super) fn heed_signals() -> Result<Interrupt, Error> {
+    Interrupt::install().map_err(|error| Error::io("could not heed signals", error))
+}
+
+/// The error of work that was stopped.
+pub(super) fn stopped<E: Into<Error>>(stopped: Stopped<E>) -> Error {
+    match stopped {
+        Stopped::Failed { error, .. } => error.into(),
+        Stopped::Interrupted(interrupted) => interrupted.into(),
+    }
+}
+
+/// How many threads work, and how many bytes each of them may take.
+pub(super) fn shares(global: &GlobalArgs) -> (usize, u64, u64) {
+    let (threads, memory) = (global.threads(), global.memory());
+    (threads, memory, memory / threads.max(1) as u64)
+}

@@ -1,0 +1,129 @@
+//! Decoded values, piece by piece: whole chunks, or the inner chunks of a shard, cut to what is wanted.
+
+use std::ops::Range;
+
+use crate::codecs::{ChunkError, OpenArray};
+use crate::pipeline::GridIndices;
+use crate::region::{chunk_box, intersection, runs};
+
+/// The values of one piece of an array.
+#[derive(Clone, Copy, Debug)]
+pub enum Values<'a> {
+    /// The elements of the piece in row-major order, native endian.
+    Data(&'a [u8]),
+    /// One element: every element of the piece is the fill.
+    Fill(&'a [u8]),
+}
+
+impl Values<'_> {
+    /// Calls `run` for the bytes of each stretch that lies together in `whole`, which holds elements of `size` bytes in
+    /// row-major order, with the offset there in bytes.
+    ///
+    /// # Errors
+    ///
+    /// The first error that `run` returns.
+    pub fn scatter<E>(
+        self,
+        piece: &[Range<u64>],
+        whole: &[Range<u64>],
+        size: usize,
+        mut run: impl FnMut(usize, &[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Some(part) = intersection(piece, whole) else {
+            return Ok(());
+        };
+        let mut result = Ok(());
+        let mut filled = Vec::new();
+        runs(&part, piece, whole, |from, to, length| {
+            if result.is_err() {
+                return;
+            }
+            result = match self {
+                Values::Data(data) => run(to * size, &data[from * size..(from + length) * size]),
+                Values::Fill(fill) => {
+                    if filled.len() != length * size {
+                        filled = fill.repeat(length);
+                    }
+                    run(to * size, &filled)
+                }
+            };
+        });
+        result
+    }
+}
+
+/// Hands the pieces of one chunk that hold something wanted to `take`, each with its box in the array; boxes may reach
+/// beyond the edge of the array.
+///
+/// # Errors
+///
+/// Where the chunk cannot be decoded, and whatever `take` returns.
+pub fn chunk_pieces<E: From<ChunkError>>(
+    array: &OpenArray,
+    index: &[u64],
+    wanted: &[Range<u64>],
+    mut take: impl FnMut(&[Range<u64>], Values<'_>) -> Result<(), E>,
+) -> Result<(), E> {
+    let chunk = chunk_box(index, &array.chunk_shape());
+    let Some(inner_shape) = array.inner_chunk_shape() else {
+        return match array.decode_chunk(index)? {
+            Some(data) => take(&chunk, Values::Data(&data)),
+            None => take(&chunk, Values::Fill(array.fill())),
+        };
+    };
+    let Some(shard) = array.open_shard(index)? else {
+        return take(&chunk, Values::Fill(array.fill()));
+    };
+    let Some(inside) = intersection(&chunk, wanted) else {
+        return Ok(());
+    };
+    let origin: Vec<u64> = chunk.iter().map(|range| range.start).collect();
+    let covered = inside.iter().zip(&origin).zip(&inner_shape);
+    let covered = covered.map(|((range, origin), length)| {
+        (range.start - origin) / length..(range.end - 1 - origin) / length + 1
+    });
+    for inner in GridIndices::within(covered.collect()) {
+        let data = shard.decode_inner_chunk(&inner)?;
+        let piece = chunk_box(&inner, &inner_shape);
+        let shifted = piece.into_iter().zip(&origin);
+        let piece: Vec<_> = shifted
+            .map(|(range, origin)| range.start + origin..range.end + origin)
+            .collect();
+        take(&piece, Values::Data(&data))?;
+    }
+    Ok(())
+}
+
+/// Reads a box of an array into a buffer of its size, in row-major order.
+///
+/// # Errors
+///
+/// Where one of its chunks cannot be decoded.
+pub fn read_box(array: &OpenArray, wanted: &[Range<u64>], into: &mut [u8]) -> Result<(), ChunkError> {
+    let size = array.element_size();
+    let chunk_shape = array.chunk_shape();
+    let covered = wanted.iter().zip(&chunk_shape).map(|(range, length)| {
+        if range.is_empty() {
+            0..0
+        } else {
+            range.start / length..(range.end - 1) / length + 1
+        }
+    });
+    for index in GridIndices::within(covered.collect()) {
+        chunk_pieces(array, &index, wanted, |piece, values| {
+            values.scatter(piece, wanted, size, |at, bytes| {
+                into[at..at + bytes.len()].copy_from_slice(bytes);
+                Ok::<(), ChunkError>(())
+            })
+        })?;
+    }
+    Ok(())
+}
+
+/// The memory that decoding one chunk takes, or one inner chunk where there are shards, what is read of the store included.
+#[must_use]
+pub fn working_bytes(array: &OpenArray) -> u64 {
+    let decoded = array.inner_working_bytes().unwrap_or_else(|| array.working_bytes());
+    // What is stored is rarely larger than what it decodes to, and then by little.
+    decoded.saturating_mul(2)
+}
