@@ -263,10 +263,20 @@ impl OpenArray {
         StoreKey::new(key).map_err(Failure::unreadable)
     }
 
+    /// The bytes of a stored chunk; `None` where it is missing.
+    ///
+    /// The file system store of zarrs says of everything that it cannot look at that it is not there. What may be read is
+    /// told from what may not by reading, so that no chunk becomes fill because of a permission.
     pub(super) fn size(&self, key: &StoreKey) -> Result<Option<u64>, Failure> {
-        self.storage
+        let size = self
+            .storage
             .size_key(key)
-            .map_err(|error| unreadable(&error))
+            .map_err(|error| unreadable(&error))?;
+        if size.is_some() {
+            return Ok(size);
+        }
+        let bytes = self.storage.get(key).map_err(|error| unreadable(&error))?;
+        Ok(bytes.map(|bytes| bytes.len() as u64))
     }
 
     pub(super) fn read_range(

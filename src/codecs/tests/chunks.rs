@@ -164,3 +164,18 @@ fn arrays_are_shared_between_threads() {
     shared::<OpenArray>();
     shared::<Shard<'_>>();
 }
+
+#[test]
+fn a_chunk_that_cannot_be_looked_at_is_not_missing() {
+    let directory = tempfile::tempdir().unwrap();
+    let text = document("[4]", "[4]", "float32", "0", LITTLE);
+    let mut array = open(&text, store(&[])).unwrap();
+    array.storage = Arc::new(zarrs::filesystem::FilesystemStore::new(directory.path()).unwrap());
+    assert_eq!(array.decode_chunk(&[0]).unwrap(), None);
+    // Where the directory of the chunks should be, there is a file.
+    std::fs::write(directory.path().join("c"), "").unwrap();
+    let error = array.decode_chunk(&[0]).unwrap_err();
+    assert_eq!(error.failure.kind, FailureKind::Unreadable, "{error}");
+    let error = array.stored_size(&[0]).unwrap_err();
+    assert_eq!(error.failure.kind, FailureKind::Unreadable, "{error}");
+}
