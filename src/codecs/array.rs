@@ -259,6 +259,14 @@ impl OpenArray {
     }
 
     pub(super) fn store_key(&self, index: &[u64]) -> Result<StoreKey, Failure> {
+        let grid = &self.layout.grid_shape;
+        let inside =
+            index.len() == grid.len() && index.iter().zip(grid).all(|(at, length)| at < length);
+        if !inside {
+            return Err(Failure::unsound(format!(
+                "there is no such chunk in a grid of {grid:?}"
+            )));
+        }
         let key = self.chunk_key(index);
         StoreKey::new(key).map_err(Failure::unreadable)
     }

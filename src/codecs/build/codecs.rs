@@ -11,11 +11,12 @@ use zarrs::array::codec::api::{
 use super::super::chain::{ArrayStage, ByteStage, Chain, Reach, Serializer, options};
 use super::super::configuration::read_entry;
 use super::super::element_type::element_type;
-use super::super::lower::{self, Step, TRANSPOSE};
+use super::super::lower::{self, BYTES, PACKBITS, Step, TRANSPOSE};
 use super::super::representation::Representation;
 use super::Builder;
 use crate::metadata::v3::{self, Codec, SHARDING};
 use crate::transform::chain::bind;
+use crate::transform::data_type::DataType;
 use crate::transform::problem::Soundness;
 
 /// The length of a chain. Each codec costs memory and time, and no more than a handful make sense.
@@ -143,6 +144,12 @@ impl Builder<'_> {
     ) -> Option<Representation> {
         let name = codec.entry.name.to_owned();
         let metadata = lower::metadata(codec, incoming.shape.len());
+        let bits = element_type(&incoming.data_type).map(DataType::bits);
+        if name == PACKBITS && !lower::packed_bits_exist(&metadata, bits) {
+            let message = "a \"first_bit\" or \"last_bit\" that elements of this type do not have";
+            self.unsound(&codec.entry.node.pointer, message);
+            return None;
+        }
         match self.create(&codec.entry, &metadata)? {
             ZarrsCodec::ArrayToArray(made) => {
                 if parts.serializer.is_some() {
@@ -173,7 +180,7 @@ impl Builder<'_> {
                     &incoming.fill_or_zeros(),
                 );
                 let encoded = self.accept(codec, encoded)?;
-                if codec.entry.name == "bytes" {
+                if codec.entry.name == BYTES {
                     self.try_element(codec, &*made, &incoming)?;
                 }
                 let serializer = Serializer::Plain {

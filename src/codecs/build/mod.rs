@@ -16,6 +16,7 @@ use super::error::{OpenError, OpenProblem};
 use super::fill::fill_bytes;
 use super::json_text;
 use super::keys::ChunkKeys;
+use super::lower;
 use super::representation::Representation;
 use super::v2;
 use crate::metadata::Extension;
@@ -188,16 +189,14 @@ impl Builder<'_> {
 
     /// Makes a codec of zarrs, or of ours.
     fn create(&mut self, entry: &Extension<'_>, metadata: &MetadataV3) -> Option<ZarrsCodec> {
+        if !lower::is_decoded(metadata.name()) {
+            // That a reader may pass over it does not help: chunks cannot be decoded without it.
+            let message = format!("the codec {:?}, which is not known", entry.name);
+            self.unsupported(&entry.node.pointer, message);
+            return None;
+        }
         match ZarrsCodec::from_metadata(metadata) {
             Ok(codec) => Some(codec),
-            Err(PluginCreateError::Unsupported(_)) => {
-                // That a reader may pass over it does not help: chunks cannot be decoded without it.
-                self.unsupported(
-                    &entry.node.pointer,
-                    format!("the codec {:?}, which is not known", entry.name),
-                );
-                None
-            }
             Err(error) => {
                 self.unsound(
                     &entry.node.pointer,

@@ -78,7 +78,6 @@ fn chunks_of_another_size_are_refused() {
         .unwrap()
     };
     assert_eq!(array(8).stored_size(&[0]).unwrap(), Some(8));
-    assert_eq!(array(8).stored_size(&[1]).unwrap(), None);
     assert!(array(8).decode_chunk(&[0]).unwrap().is_some());
     for length in [0, 1, 7, 9, 1000] {
         let error = array(length).decode_chunk(&[0]).unwrap_err();
@@ -178,4 +177,18 @@ fn a_chunk_that_cannot_be_looked_at_is_not_missing() {
     assert_eq!(error.failure.kind, FailureKind::Unreadable, "{error}");
     let error = array.stored_size(&[0]).unwrap_err();
     assert_eq!(error.failure.kind, FailureKind::Unreadable, "{error}");
+}
+
+#[test]
+fn there_is_nothing_outside_the_grid() {
+    let array = open(&document("[4]", "[4]", "float32", "0", LITTLE), store(&[])).unwrap();
+    for index in [&[1][..], &[0, 0], &[]] {
+        let error = array.decode_chunk(index).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .ends_with("there is no such chunk in a grid of [1]"),
+            "{error}"
+        );
+    }
 }

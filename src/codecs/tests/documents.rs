@@ -191,3 +191,65 @@ fn arrays_without_elements_open() {
     assert_eq!(array.grid_shape(), [0, 2]);
     assert_eq!(array.chunk_shape(), [1, 2]);
 }
+
+#[test]
+fn codecs_of_zarrs_that_panic_are_kept_out() {
+    for codecs in [
+        r#"{"name":"reshape","configuration":{"shape":[[0,0,0]]}},"bytes""#,
+        r#"{"name":"zarrs.squeeze"},"bytes""#,
+        r#"{"name":"packbits","configuration":{"first_bit":7,"last_bit":1}}"#,
+        r#"{"name":"packbits","configuration":{"last_bit":9}}"#,
+        r#"{"name":"zarrs.vlen"}"#,
+    ] {
+        let problem = problem(&document("[4]", "[4]", "uint8", "0", codecs));
+        assert_eq!(problem.pointer, "/codecs/0", "{problem}");
+    }
+    let bits = r#"{"name":"packbits","configuration":{"first_bit":0,"last_bit":3}}"#;
+    let text = document("[4]", "[4]", "uint8", "0", bits);
+    let array = open(&text, store(&[("c/0", vec![0x21, 0x43])])).unwrap();
+    assert_eq!(array.decode_chunk(&[0]).unwrap().unwrap(), [1, 2, 3, 4]);
+}
+
+#[test]
+fn elements_beyond_reason_are_refused() {
+    for data_type in ["r18446744073709551608", "r9223372036854775808", "r7"] {
+        let problem = problem(&document("[4]", "[4]", data_type, "[]", "\"bytes\""));
+        assert!(
+            ["/data_type", "/fill_value"].contains(&problem.pointer.as_str()),
+            "{problem}"
+        );
+    }
+}
+
+#[test]
+fn models_follow_type_and_fill_as_far_as_they_are_known() {
+    let delta = r#"{"name":"numcodecs.delta","configuration":{"dtype":"<i2","astype":"<i4"}}"#;
+    let inner = shard("[2]", &format!("{PAIR},{delta},{LITTLE}"));
+    let text = document("[4]", "[4]", "float32", "11", &format!("{inner},\"zstd\""));
+    let parsed = parse(text.as_bytes(), &Limits::default(), NonFinite::Refuse).unwrap();
+    let v3::Document::Array(array) = v3::read(&Node::root(&parsed.root), &mut Problems::default())
+    else {
+        panic!("{text}");
+    };
+    let array = array.complete().unwrap();
+    let model = model::Model::new(ArrayDocument::V3(&array)).unwrap();
+    let levels: Vec<_> = model.levels().collect();
+    assert_eq!(levels.len(), 2);
+    assert_eq!(levels[1].chunk_shape.as_deref(), Some(&[2][..]));
+    assert_eq!(levels[1].incoming, levels[0].incoming);
+    let stages: Vec<_> = levels[1].steps.iter().map(|step| step.outgoing()).collect();
+    let names: Vec<_> = stages
+        .iter()
+        .map(|stage| stage.data_type.map(|t| t.name()))
+        .collect();
+    assert_eq!(names, [Some("int16"), Some("int32"), None]);
+    // (11 - 10) * 2
+    assert_eq!(
+        stages[0].fill.map(|fill| fill.to_string()).as_deref(),
+        Some("2")
+    );
+    let packing: Vec<_> = model.packing().collect();
+    assert_eq!(packing[0].pointers[1], "/codecs/0/configuration/codecs/1");
+    assert!(packing[0].is_valid());
+    assert!(packing[0].binding.problems.is_empty());
+}

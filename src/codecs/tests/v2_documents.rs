@@ -178,3 +178,42 @@ fn fills_of_v2_documents() {
         );
     }
 }
+
+#[test]
+fn filters_of_numcodecs_work_together() {
+    // Differences of 1, 3, 6, 10 in another type and order, then their bytes shuffled.
+    let filters =
+        r#"[{"id":"delta","dtype":"<i4","astype":">i2"},{"id":"shuffle","elementsize":2}]"#;
+    let chunk = vec![0, 0, 0, 0, 1, 2, 3, 4];
+    let array = open(
+        &v2_document("\"<i4\"", "0", "C", filters, "null"),
+        store(&[("0.0", chunk)]),
+    )
+    .unwrap();
+    let expected: Vec<u8> = [1_i32, 3, 6, 10]
+        .iter()
+        .flat_map(|value| value.to_ne_bytes())
+        .collect();
+    assert_eq!(array.decode_chunk(&[0, 0]).unwrap().unwrap(), expected);
+    // Each takes what the one before it gives.
+    let filters = r#"[{"id":"astype","decode_dtype":"<f8","encode_dtype":">f4"},
+        {"id":"bitround","keepbits":5},
+        {"id":"quantize","digits":2,"dtype":">f4","astype":"<f4"}]"#;
+    let chunk = [1.5_f32, 2.0, -3.0, 0.25]
+        .iter()
+        .flat_map(|value| value.to_le_bytes())
+        .collect();
+    let array = open(
+        &v2_document("\"<f8\"", "0", "C", filters, "null"),
+        store(&[("0.0", chunk)]),
+    )
+    .unwrap();
+    let expected: Vec<u8> = [1.5_f64, 2.0, -3.0, 0.25]
+        .iter()
+        .flat_map(|value| value.to_ne_bytes())
+        .collect();
+    assert_eq!(array.decode_chunk(&[0, 0]).unwrap().unwrap(), expected);
+    let text = v2_document("\"|b1\"", "false", "C", r#"[{"id":"packbits"}]"#, "null");
+    let array = open(&text, store(&[("0.0", vec![4, 0b1011_0000])])).unwrap();
+    assert_eq!(array.decode_chunk(&[0, 0]).unwrap().unwrap(), [1, 0, 1, 1]);
+}
