@@ -259,14 +259,32 @@ impl OpenArray {
     }
 
     pub(super) fn store_key(&self, index: &[u64]) -> Result<StoreKey, Failure> {
+        let grid = &self.layout.grid_shape;
+        let inside =
+            index.len() == grid.len() && index.iter().zip(grid).all(|(at, length)| at < length);
+        if !inside {
+            return Err(Failure::unsound(format!(
+                "there is no such chunk in a grid of {grid:?}"
+            )));
+        }
         let key = self.chunk_key(index);
         StoreKey::new(key).map_err(Failure::unreadable)
     }
 
+    /// The bytes of a stored chunk; `None` where it is missing.
+    ///
+    /// The file system store of zarrs says of everything that it cannot look at that it is not there. What may be read is
+    /// told from what may not by reading, so that no chunk becomes fill because of a permission.
     pub(super) fn size(&self, key: &StoreKey) -> Result<Option<u64>, Failure> {
-        self.storage
+        let size = self
+            .storage
             .size_key(key)
-            .map_err(|error| unreadable(&error))
+            .map_err(|error| unreadable(&error))?;
+        if size.is_some() {
+            return Ok(size);
+        }
+        let bytes = self.storage.get(key).map_err(|error| unreadable(&error))?;
+        Ok(bytes.map(|bytes| bytes.len() as u64))
     }
 
     pub(super) fn read_range(

@@ -5,11 +5,55 @@ use zarrs::metadata::v3::MetadataV3;
 
 use super::configuration::is_packing;
 use super::json_text;
-use super::packing::Packing;
+use super::packing::{FUSED, Packing};
+use super::{arrays, bytes};
 use crate::metadata::v3::Codec;
 
 /// The name of the codec that permutes dimensions.
 pub(super) const TRANSPOSE: &str = "transpose";
+/// The name of the codec that writes elements one after the other.
+pub(super) const BYTES: &str = "bytes";
+/// The name of the codec that packs elements of a few bits.
+pub(super) const PACKBITS: &str = "packbits";
+
+/// Whether the codec with this name is decoded: ours, and those of zarrs that have been looked at. Others of zarrs overflow or
+/// panic on configurations that make no sense, and are not written by programs that people use.
+pub(super) fn is_decoded(name: &str) -> bool {
+    const THEIRS: [&str; 6] = [
+        TRANSPOSE,
+        BYTES,
+        PACKBITS,
+        "bitround",
+        "numcodecs.bitround",
+        FUSED,
+    ];
+    THEIRS.contains(&name) || is_packing(name) || arrays::knows(name) || bytes::knows(name)
+}
+
+/// Whether the `packbits` codec in the metadata takes bits that elements of so many bits have, as zarrs does not ask.
+pub(super) fn packed_bits_exist(metadata: &MetadataV3, element_bits: Option<u32>) -> bool {
+    let stated = |name: &str| {
+        metadata
+            .configuration()
+            .and_then(|members| members.get(name))
+    };
+    let (first, last) = (stated("first_bit"), stated("last_bit"));
+    let absent = |bit: Option<&Json>| bit.is_none_or(Json::is_null);
+    if absent(first) && absent(last) {
+        return true;
+    }
+    let Some(bits) = element_bits.map(u64::from) else {
+        return false;
+    };
+    let number = |bit: Option<&Json>, implied| {
+        bit.filter(|bit| !bit.is_null())
+            .map_or(Some(implied), Json::as_u64)
+    };
+    match (number(first, 0), number(last, bits - 1)) {
+        (Some(first), Some(last)) => first <= last && last < bits,
+        _ => false,
+    }
+}
 
 /// One step of a lowered chain.
 pub(super) enum Step<'c, 'v> {

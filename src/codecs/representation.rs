@@ -6,6 +6,13 @@ use zarrs::array::{DataType as ZarrsType, FillValue};
 
 use super::region::product;
 
+/// The bytes of a chunk beyond which it is refused on sight. No memory holds as many, and sums of sizes stay far from
+/// overflow, in zarrs as well, which does not look.
+const MOST_BYTES: u64 = 1 << 48;
+
+/// The bytes of an element: those of long strings of fixed size.
+const MOST_ELEMENT_BYTES: usize = 1 << 20;
+
 /// The elements of a chunk, or of a part of it, at one place of a chain.
 #[derive(Clone, Debug)]
 pub(super) struct Representation {
@@ -34,12 +41,12 @@ impl Representation {
     ) -> Result<Self, String> {
         let size = data_type
             .fixed_size()
-            .filter(|size| *size > 0)
-            .ok_or("values of variable size")?;
+            .filter(|size| (1..=MOST_ELEMENT_BYTES).contains(size))
+            .ok_or("values of variable size, or of a size beyond reason")?;
         let lengths = shape.iter().map(|length| length.get());
         let bytes = product(lengths)
             .and_then(|elements| elements.checked_mul(size as u64))
-            .filter(|bytes| isize::try_from(*bytes).is_ok())
+            .filter(|bytes| *bytes <= MOST_BYTES && isize::try_from(*bytes).is_ok())
             .ok_or_else(|| {
                 format!(
                     "a chunk of {} elements of {size} bytes, more than any memory",

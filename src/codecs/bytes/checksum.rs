@@ -113,7 +113,6 @@ fn fletcher32(bytes: &[u8]) -> u32 {
 /// Bob Jenkins' lookup3 in the form of HDF5: `hashlittle`, one byte at a time.
 fn jenkins_lookup3(bytes: &[u8], seed: u32) -> u32 {
     // The definition counts bytes in 32 bits.
-    #[expect(clippy::cast_possible_truncation)]
     let length = bytes.len() as u32;
     let start = 0xdead_beef_u32.wrapping_add(length).wrapping_add(seed);
     let mut state = [start; 3];
