@@ -255,7 +255,7 @@ fn parse_string(text: &str, data_type: DataType) -> Result<Scalar, LiteralError>
                 .ok_or_else(|| LiteralError::Width {
                     found: text.to_owned(),
                     data_type,
-                    expected: if data_type.bits() % 8 == 0 {
+                    expected: if data_type.bits().is_multiple_of(8) {
                         format!("\"0x\" and {width} hex digits")
                     } else {
                         format!(

@@ -17,5 +17,6 @@ mod exit_codes;
 mod global_flags;
 mod help;
 mod man;
+mod scalar_streams;
 mod tree;
 mod version;

@@ -1,7 +1,7 @@
 //! The native types that kernels compute in, as elements of byte slices.
 
 use std::fmt::Debug;
-use std::ops::{Add, Div, Mul, Sub};
+use std::ops::{Add, BitOrAssign, Div, Mul, Sub};
 
 use crate::transform::scalar::Scalar;
 
@@ -53,6 +53,9 @@ pub(super) trait Float:
     const ZERO: Self;
     const ONE: Self;
 
+    /// An integer as wide as the float: flags of that width stay in the lanes of a vector of floats.
+    type Flags: Copy + BitOrAssign + From<bool> + PartialEq;
+
     /// Whether the value is an infinity.
     fn is_infinite(self) -> bool;
 
@@ -64,10 +67,12 @@ pub(super) trait Float:
 }
 
 macro_rules! float {
-    ($($native:ident)*) => {$(
+    ($($native:ident $flags:ident)*) => {$(
         impl Float for $native {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
+
+            type Flags = $flags;
 
             #[inline(always)]
             fn is_infinite(self) -> bool {
@@ -86,7 +91,28 @@ macro_rules! float {
         }
     )*};
 }
-float!(f32 f64);
+float!(f32 u32 f64 u64);
+
+/// Whether any element of a block raised its flag.
+#[derive(Clone, Copy)]
+pub(super) struct Raised<F: Float>(F::Flags);
+
+impl<F: Float> Raised<F> {
+    #[inline(always)]
+    pub(super) fn none() -> Self {
+        Self(false.into())
+    }
+
+    #[inline(always)]
+    pub(super) fn raise_if(&mut self, condition: bool) {
+        self.0 |= condition.into();
+    }
+
+    #[inline(always)]
+    pub(super) fn any(self) -> bool {
+        self.0 != false.into()
+    }
+}
 
 /// Walks the elements of two slices side by side.
 #[inline(always)]

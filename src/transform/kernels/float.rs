@@ -1,8 +1,8 @@
 //! float32 and float64 among themselves: `scale_offset`, and casts between the two.
 
 use super::Kernel;
-use super::element::{Float, transform};
-use super::map::{Extent, Map, Side};
+use super::element::{Float, Raised, transform};
+use super::map::{Extent, MANY, Map, NOTHING, Side};
 use crate::transform::chain::Direction;
 use crate::transform::data_type::DataType;
 use crate::transform::rounding::{OutOfRange, Rounding};
@@ -49,9 +49,9 @@ impl<F: Float> Scale<F> {
 impl<F: Float> Kernel for Scale<F> {
     fn run(&self, source: &[u8], target: &mut [u8]) -> bool {
         let (scale, offset) = (self.scale, self.offset);
-        let mut bad = 0_u32;
+        let mut raised = Raised::<F>::none();
         let mut check = |x: F, y: F| {
-            bad |= u32::from(y.is_infinite() & !x.is_infinite());
+            raised.raise_if(y.is_infinite() & !x.is_infinite());
             y
         };
         match self.direction {
@@ -62,7 +62,7 @@ impl<F: Float> Kernel for Scale<F> {
                 transform(source, target, |x: F| check(x, x / scale + offset));
             }
         }
-        bad == 0
+        !raised.any()
     }
 
     fn target_size(&self) -> usize {
@@ -110,31 +110,26 @@ impl<S: Convert<T>, T: Float> Cast<S, T> {
         Some(Box::new(Self { map, clamp }))
     }
 
-    fn block<const MAP: bool>(&self, source: &[u8], target: &mut [u8]) -> bool {
-        let Self { map, clamp } = self;
-        let mut bad = 0_u32;
+    fn block<const MAP: u8>(&self, source: &[u8], target: &mut [u8]) -> bool {
+        let Self { map, clamp } = *self;
+        let mut raised = Raised::<S>::none();
         transform(source, target, |x: S| {
-            let mut y = x.convert();
-            let mut fits = !y.is_infinite() | x.is_infinite() | *clamp;
-            if MAP {
-                let (mapped, hit) = map.look_up_number(x, y);
-                let (mapped, nan) = map.look_up_nan(x, mapped);
-                y = mapped;
-                fits |= hit | nan;
-            }
-            bad |= u32::from(!fits);
+            let y = x.convert();
+            let fits = !y.is_infinite() | x.is_infinite() | clamp;
+            let (y, mapped) = map.float::<MAP>(x, y);
+            raised.raise_if(!(fits | mapped));
             y
         });
-        bad == 0
+        !raised.any()
     }
 }
 
 impl<S: Convert<T>, T: Float> Kernel for Cast<S, T> {
     fn run(&self, source: &[u8], target: &mut [u8]) -> bool {
         if self.map.extent() == Extent::Nothing {
-            self.block::<false>(source, target)
+            self.block::<NOTHING>(source, target)
         } else {
-            self.block::<true>(source, target)
+            self.block::<MANY>(source, target)
         }
     }
 

@@ -1,12 +1,15 @@
 //! float32 and float64 to integers of 8 to 64 bits, with `scale_offset` before it or without.
 
-use super::element::{Element, Float, transform};
-use super::map::{Extent, Map, Side};
+use std::fmt::Debug;
+
+use super::element::{Element, Float, Raised, transform};
+use super::map::{Extent, MANY, Map, NAN, NOTHING, ONE, Side};
 use super::{Kernel, for_integer};
 use crate::transform::cast_value::CastValue;
 use crate::transform::chain::Direction;
 use crate::transform::data_type::DataType;
 use crate::transform::rounding::{OutOfRange, Rounding};
+use crate::transform::scalar::Scalar;
 use crate::transform::scale_offset::ScaleOffset;
 
 /// A kernel that encodes `scale_offset` and `cast_value`.
@@ -47,10 +50,20 @@ pub(super) trait Narrow<I>: Float {
 
     /// Narrows a whole number inside [`Narrow::RANGE`]. Outside it any integer may come out.
     fn narrow(whole: Self::Work) -> I;
+
+    /// Rounds to nearest even and narrows, and says whether the rounded number is inside [`Narrow::RANGE`].
+    #[inline(always)]
+    fn narrow_nearest(value: Self::Work) -> (I, bool) {
+        let (low, high) = Self::RANGE;
+        let whole = value.round::<NEAREST_EVEN>();
+        (Self::narrow(whole), (whole >= low) & (whole <= high))
+    }
 }
 
 /// Rounding to whole numbers.
-pub(super) trait Whole: Copy + PartialOrd + Send + Sync + 'static {
+pub(super) trait Whole: Copy + Default + PartialOrd + Debug + Send + Sync + 'static {
+    fn of_f64(value: f64) -> Self;
+
     fn round<const MODE: u8>(self) -> Self;
 
     fn clamp(self, range: (Self, Self)) -> Self;
@@ -65,6 +78,11 @@ const NEAREST_AWAY: u8 = 4;
 macro_rules! whole {
     ($($native:ident $magic:literal)*) => {$(
         impl Whole for $native {
+            #[allow(clippy::cast_possible_truncation, reason = "exact for the codes that are converted")]
+            fn of_f64(value: f64) -> Self {
+                value as $native
+            }
+
             /// By adding and subtracting 1.5 * 2^p, p being the mantissa bits, the hardware rounds to a whole number,
             /// ties to even. Right below 2^(p - 1) in magnitude; a number beyond stays beyond, or is whole already.
             #[inline(always)]
@@ -114,9 +132,28 @@ macro_rules! narrow_by_magic {
             }
 
             #[inline(always)]
-            #[expect(clippy::cast_possible_truncation, clippy::cast_possible_wrap)]
+            #[allow(
+                clippy::cast_possible_truncation,
+                clippy::cast_possible_wrap,
+                reason = "the integer is in the low bits; which lints apply depends on the types"
+            )]
             fn narrow(whole: $work) -> $int {
                 (whole + $magic).to_bits() as $int
+            }
+
+            /// The low end is even and the high end odd, so that of the ties next to them the low one is inside.
+            #[inline(always)]
+            #[allow(
+                clippy::cast_possible_truncation,
+                clippy::cast_possible_wrap,
+                reason = "the integer is in the low bits; which lints apply depends on the types"
+            )]
+            #[expect(clippy::manual_range_contains, reason = "`&` has no branch")]
+            fn narrow_nearest(value: $work) -> ($int, bool) {
+                const LOW: $work = $int::MIN as $work - 0.5;
+                const HIGH: $work = $int::MAX as $work + 0.5;
+                let code = (value + $magic).to_bits() as $int;
+                (code, (value >= LOW) & (value < HIGH))
             }
         }
     )*};
@@ -126,10 +163,14 @@ narrow_by_magic!(f32 f64 6_755_399_441_055_744.0: i32 u32);
 narrow_by_magic!(f64 f64 6_755_399_441_055_744.0: i8 u8 i16 u16 i32 u32);
 
 /// A double that is rounded by the standard library, for the integers that a magic number does not reach.
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub(super) struct Wide(f64);
 
 impl Whole for Wide {
+    fn of_f64(value: f64) -> Self {
+        Self(value)
+    }
+
     #[inline(always)]
     fn round<const MODE: u8>(self) -> Self {
         Self(match MODE {
@@ -154,6 +195,7 @@ macro_rules! narrow_wide {
             type Work = Wide;
 
             // The largest double below the end of the range, which no double is.
+            #[expect(clippy::cast_precision_loss, reason = "the low end is a power of two or 0")]
             const RANGE: (Wide, Wide) = (Wide($int::MIN as f64), Wide($high));
 
             #[inline(always)]
@@ -162,7 +204,11 @@ macro_rules! narrow_wide {
             }
 
             #[inline(always)]
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+            #[allow(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "saturating is what is wanted; which lints apply depends on the types"
+            )]
             fn narrow(whole: Wide) -> $int {
                 whole.0 as $int
             }
@@ -176,28 +222,30 @@ narrow_wide! {
     f64 u64 18_446_744_073_709_549_568.0;
 }
 
-type Block<F, I> = fn(&Parameters<F, I>, &[u8], &mut [u8]) -> bool;
+type Block<F, W> = fn(&Parameters<F, W>, &[u8], &mut [u8]) -> bool;
 
 #[derive(Debug)]
-struct Parameters<F, I> {
+struct Parameters<F, W> {
     offset: F,
     scale: F,
-    map: Map<F, I>,
+    /// From scaled values to codes as whole numbers: replaced before it is rounded, a value comes out as its code.
+    map: Map<F, W>,
 }
 
 #[derive(Debug)]
-struct FloatToInt<F, I> {
-    parameters: Parameters<F, I>,
-    block: Block<F, I>,
+struct FloatToInt<F, W> {
+    parameters: Parameters<F, W>,
+    target_size: usize,
+    block: Block<F, W>,
 }
 
-impl<F: Float, I: Element> Kernel for FloatToInt<F, I> {
+impl<F: Float, W: Whole> Kernel for FloatToInt<F, W> {
     fn run(&self, source: &[u8], target: &mut [u8]) -> bool {
         (self.block)(&self.parameters, source, target)
     }
 
     fn target_size(&self) -> usize {
-        I::SIZE
+        self.target_size
     }
 }
 
@@ -205,28 +253,32 @@ fn build<F: Narrow<I>, I: Element>(
     scale: Option<&ScaleOffset>,
     side: &Side<'_>,
 ) -> Option<Box<dyn Kernel>> {
-    const NOTHING: u8 = Extent::Nothing as u8;
-    const NAN: u8 = Extent::NanOnly as u8;
-    const KEYS: u8 = Extent::Keys as u8;
-    let map = Map::new(side.map)?;
+    // The definitions know codes that no double holds.
+    let exact = |code: &Scalar| code.integer().is_some_and(|code| code.abs() <= 1 << 53);
+    if !side.map.iter().all(|(_, code)| exact(code)) {
+        return None;
+    }
+    let map = Map::with(side.map, F::of, |code| F::Work::of_f64(code.to_f64()))?;
     let clamp = side.out_of_range == Some(OutOfRange::Clamp);
     // Wrapping blocks are as good as plain ones until a value is out of range, which the definitions then wrap.
-    let block: Block<F, I> = match (side.rounding, clamp, map.extent()) {
+    let block: Block<F, F::Work> = match (side.rounding, clamp, map.extent()) {
         (Rounding::NearestEven, false, Extent::Nothing) => {
             run::<F, I, NEAREST_EVEN, false, NOTHING>
         }
-        (Rounding::NearestEven, false, Extent::NanOnly) => run::<F, I, NEAREST_EVEN, false, NAN>,
-        (Rounding::NearestEven, false, Extent::Keys) => run::<F, I, NEAREST_EVEN, false, KEYS>,
+        (Rounding::NearestEven, false, Extent::Nan) => run::<F, I, NEAREST_EVEN, false, NAN>,
+        (Rounding::NearestEven, false, Extent::One) => run::<F, I, NEAREST_EVEN, false, ONE>,
+        (Rounding::NearestEven, false, Extent::Many) => run::<F, I, NEAREST_EVEN, false, MANY>,
         (Rounding::NearestEven, true, Extent::Nothing) => run::<F, I, NEAREST_EVEN, true, NOTHING>,
-        (Rounding::NearestEven, true, _) => run::<F, I, NEAREST_EVEN, true, KEYS>,
-        (Rounding::TowardsZero, false, _) => run::<F, I, TOWARDS_ZERO, false, KEYS>,
-        (Rounding::TowardsZero, true, _) => run::<F, I, TOWARDS_ZERO, true, KEYS>,
-        (Rounding::TowardsPositive, false, _) => run::<F, I, TOWARDS_POSITIVE, false, KEYS>,
-        (Rounding::TowardsPositive, true, _) => run::<F, I, TOWARDS_POSITIVE, true, KEYS>,
-        (Rounding::TowardsNegative, false, _) => run::<F, I, TOWARDS_NEGATIVE, false, KEYS>,
-        (Rounding::TowardsNegative, true, _) => run::<F, I, TOWARDS_NEGATIVE, true, KEYS>,
-        (Rounding::NearestAway, false, _) => run::<F, I, NEAREST_AWAY, false, KEYS>,
-        (Rounding::NearestAway, true, _) => run::<F, I, NEAREST_AWAY, true, KEYS>,
+        (Rounding::NearestEven, true, Extent::Nan) => run::<F, I, NEAREST_EVEN, true, NAN>,
+        (Rounding::NearestEven, true, _) => run::<F, I, NEAREST_EVEN, true, MANY>,
+        (Rounding::TowardsZero, false, _) => run::<F, I, TOWARDS_ZERO, false, MANY>,
+        (Rounding::TowardsZero, true, _) => run::<F, I, TOWARDS_ZERO, true, MANY>,
+        (Rounding::TowardsPositive, false, _) => run::<F, I, TOWARDS_POSITIVE, false, MANY>,
+        (Rounding::TowardsPositive, true, _) => run::<F, I, TOWARDS_POSITIVE, true, MANY>,
+        (Rounding::TowardsNegative, false, _) => run::<F, I, TOWARDS_NEGATIVE, false, MANY>,
+        (Rounding::TowardsNegative, true, _) => run::<F, I, TOWARDS_NEGATIVE, true, MANY>,
+        (Rounding::NearestAway, false, _) => run::<F, I, NEAREST_AWAY, false, MANY>,
+        (Rounding::NearestAway, true, _) => run::<F, I, NEAREST_AWAY, true, MANY>,
     };
     Some(Box::new(FloatToInt {
         parameters: Parameters {
@@ -234,38 +286,36 @@ fn build<F: Narrow<I>, I: Element>(
             scale: scale.and_then(|s| s.scale).map_or(F::ONE, F::of),
             map,
         },
+        target_size: I::SIZE,
         block,
     }))
 }
 
 fn run<F: Narrow<I>, I: Element, const MODE: u8, const CLAMP: bool, const MAP: u8>(
-    parameters: &Parameters<F, I>,
+    parameters: &Parameters<F, F::Work>,
     source: &[u8],
     target: &mut [u8],
 ) -> bool {
     let Parameters { offset, scale, map } = *parameters;
-    let mut bad = 0_u32;
+    let mut raised = Raised::<F>::none();
     transform(source, target, |x: F| {
-        let value = (x - offset) * scale;
-        let whole = value.widen().round::<MODE>();
-        let (low, high) = F::RANGE;
-        let (mut fits, mut code) = if CLAMP {
-            (value.is_finite(), F::narrow(whole.clamp(F::RANGE)))
+        let scaled = (x - offset) * scale;
+        let (value, mapped) = map.float::<MAP>(scaled, scaled.widen());
+        let (code, fits) = if CLAMP {
+            let whole = value.round::<MODE>();
+            (
+                F::narrow(whole.clamp(F::RANGE)),
+                mapped | scaled.is_finite(),
+            )
+        } else if MODE == NEAREST_EVEN {
+            F::narrow_nearest(value)
         } else {
-            ((whole >= low) & (whole <= high), F::narrow(whole))
+            let (low, high) = F::RANGE;
+            let whole = value.round::<MODE>();
+            (F::narrow(whole), (whole >= low) & (whole <= high))
         };
-        if MAP == Extent::Keys as u8 {
-            let (mapped, hit) = map.look_up_number(value, code);
-            code = mapped;
-            fits |= hit;
-        }
-        if MAP != Extent::Nothing as u8 {
-            let (mapped, hit) = map.look_up_nan(value, code);
-            code = mapped;
-            fits |= hit;
-        }
-        bad |= u32::from(!fits);
+        raised.raise_if(!fits);
         code
     });
-    bad == 0
+    !raised.any()
 }

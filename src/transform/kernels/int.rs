@@ -4,7 +4,7 @@
 //! It is worked out once in 128 bits; a block then tests its elements against the interval, and computes modulo 2^N.
 
 use super::element::{Element, transform};
-use super::map::{Extent, Map, Side};
+use super::map::{Extent, MANY, Map, NOTHING, ONE, Side};
 use super::{Kernel, for_integer};
 use crate::transform::cast_value::CastValue;
 use crate::transform::chain::Direction;
@@ -419,7 +419,7 @@ impl<S: Int, T: Int> Cast<S, T> {
     }
 
     #[inline(always)]
-    fn block<const MAP: bool>(
+    fn block<const MAP: u8>(
         &self,
         source: &[u8],
         target: &mut [u8],
@@ -428,19 +428,15 @@ impl<S: Int, T: Int> Cast<S, T> {
         let map = self.map;
         let mut bad = false;
         transform(source, target, |x: S| {
-            let (mut y, mut excluded) = convert(x);
-            if MAP {
-                let (mapped, hit) = map.look_up_number(x, y);
-                y = mapped;
-                excluded &= !hit;
-            }
-            bad |= excluded;
+            let (y, excluded) = convert(x);
+            let (y, mapped) = map.number::<MAP>(x, y);
+            bad |= excluded & !mapped;
             y
         });
         !bad
     }
 
-    fn run<const MAP: bool>(&self, source: &[u8], target: &mut [u8]) -> bool {
+    fn run<const MAP: u8>(&self, source: &[u8], target: &mut [u8]) -> bool {
         let bounds = self.bounds;
         match self.out_of_range {
             None => {
@@ -460,10 +456,10 @@ impl<S: Int, T: Int> Cast<S, T> {
 
 impl<S: Int, T: Int> Kernel for Cast<S, T> {
     fn run(&self, source: &[u8], target: &mut [u8]) -> bool {
-        if self.map.extent() == Extent::Nothing {
-            self.run::<false>(source, target)
-        } else {
-            self.run::<true>(source, target)
+        match self.map.extent() {
+            Extent::Nothing => self.run::<NOTHING>(source, target),
+            Extent::One => self.run::<ONE>(source, target),
+            Extent::Nan | Extent::Many => self.run::<MANY>(source, target),
         }
     }
 

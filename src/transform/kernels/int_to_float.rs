@@ -1,7 +1,7 @@
 //! Integers of 8 to 64 bits to float32 and float64, with `scale_offset` after it or without.
 
-use super::element::{Element, Float, transform};
-use super::map::{Extent, Map, Side};
+use super::element::{Element, Float, Raised, transform};
+use super::map::{Extent, MANY, Map, NOTHING, ONE, Side};
 use super::{Kernel, for_integer};
 use crate::transform::cast_value::CastValue;
 use crate::transform::chain::Direction;
@@ -38,12 +38,17 @@ fn select(scale: Option<&ScaleOffset>, side: &Side<'_>) -> Option<Box<dyn Kernel
 
 /// The conversion of the hardware, to nearest even.
 pub(super) trait Widen<F>: Element {
+    /// Whether the float holds every value of the integer type.
+    const EXACT: bool;
+
     fn widen(self) -> F;
 }
 
 macro_rules! widen {
     ($float:ident: $($int:ident)*) => {$(
         impl Widen<$float> for $int {
+            const EXACT: bool = size_of::<$int>() < size_of::<$float>();
+
             #[inline(always)]
             #[expect(clippy::allow_attributes, reason = "which of the lints apply depends on the pair")]
             #[allow(clippy::cast_precision_loss, clippy::cast_lossless)]
@@ -64,6 +69,8 @@ struct Parameters<I, F> {
     offset: F,
     /// From codes to logical values, so behind `scale_offset`.
     map: Map<I, F>,
+    /// The same with the codes as floats, which a vector of floats compares in its own lanes.
+    float_map: Map<F, F>,
 }
 
 #[derive(Debug)]
@@ -91,38 +98,48 @@ fn build<I: Widen<F>, F: Float>(
         None => Some((*key, *value)),
     };
     let entries: Option<Vec<_>> = side.map.iter().map(finish).collect();
-    let map = Map::new(&entries?)?;
+    let entries = entries?;
+    let map: Map<I, F> = Map::new(&entries)?;
+    let float_map = Map::with(&entries, |code| I::of(code).widen(), F::of)?;
     let block: Block<I, F> = match map.extent() {
-        Extent::Nothing => run::<I, F, false>,
-        Extent::NanOnly | Extent::Keys => run::<I, F, true>,
+        Extent::Nothing => run::<I, F, NOTHING>,
+        Extent::One => run::<I, F, ONE>,
+        Extent::Nan | Extent::Many => run::<I, F, MANY>,
     };
     Some(Box::new(IntToFloat {
         parameters: Parameters {
             scale: scale.and_then(|s| s.scale).map_or(F::ONE, F::of),
             offset: scale.and_then(|s| s.offset).map_or(F::ZERO, F::of),
             map,
+            float_map,
         },
         block,
     }))
 }
 
-fn run<I: Widen<F>, F: Float, const MAP: bool>(
+fn run<I: Widen<F>, F: Float, const MAP: u8>(
     parameters: &Parameters<I, F>,
     source: &[u8],
     target: &mut [u8],
 ) -> bool {
-    let Parameters { scale, offset, map } = *parameters;
-    let mut bad = 0_u32;
+    let Parameters {
+        scale,
+        offset,
+        map,
+        float_map,
+    } = *parameters;
+    let mut raised = Raised::<F>::none();
     transform(source, target, |code: I| {
-        let mut value = code.widen() / scale + offset;
-        let mut fits = value.is_finite();
-        if MAP {
-            let (mapped, hit) = map.look_up_number(code, value);
-            value = mapped;
-            fits |= hit;
-        }
-        bad |= u32::from(!fits);
+        let wide = code.widen();
+        let value = wide / scale + offset;
+        let fits = value.is_finite();
+        let (value, mapped) = if I::EXACT {
+            float_map.number::<MAP>(wide, value)
+        } else {
+            map.number::<MAP>(code, value)
+        };
+        raised.raise_if(!(fits | mapped));
         value
     });
-    bad == 0
+    !raised.any()
 }

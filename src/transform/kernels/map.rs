@@ -33,7 +33,7 @@ impl<'a> Side<'a> {
     }
 }
 
-/// The entries that a kernel tests per element.
+/// The most keys, besides NaN, that a kernel tests per element.
 pub(super) const WIDTH: usize = 4;
 
 /// A map of at most [`WIDTH`] keys and a NaN key, padded so that every element takes the same steps.
@@ -42,76 +42,115 @@ pub(super) struct Map<K, V> {
     /// Later keys first, so that the first of equal keys has the last word. Padding repeats the last one.
     keys: [K; WIDTH],
     values: [V; WIDTH],
-    /// How many of `keys` are real: the padding of an empty map must not match.
-    used: usize,
-    nan: Option<V>,
+    /// Whether `keys` holds any key at all: the padding of an empty map must not match.
+    any: bool,
+    /// Whether NaN is a key, and what it becomes.
+    nan: bool,
+    nan_value: V,
+    extent: Extent,
 }
 
 /// How much of a map a kernel has to look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Extent {
     Nothing,
-    NanOnly,
-    Keys,
+    /// NaN alone.
+    Nan,
+    /// One key that is a number.
+    One,
+    /// Anything.
+    Many,
 }
+
+pub(super) const NOTHING: u8 = Extent::Nothing as u8;
+pub(super) const NAN: u8 = Extent::Nan as u8;
+pub(super) const ONE: u8 = Extent::One as u8;
+pub(super) const MANY: u8 = Extent::Many as u8;
 
 impl<K: Element, V: Element> Map<K, V> {
     /// A map of native elements; `None` where there are too many entries.
     pub(super) fn new(entries: &[(Scalar, Scalar)]) -> Option<Self> {
-        let nan = entries.iter().find(|(key, _)| key.is_nan());
-        let nan = nan.map(|(_, value)| V::of(*value));
-        let keys = entries.iter().filter(|(key, _)| !key.is_nan());
-        let mut pairs: Vec<(K, V)> = keys
-            .map(|(key, value)| (K::of(*key), V::of(*value)))
-            .collect();
-        pairs.reverse();
-        if pairs.len() > WIDTH {
-            return None;
-        }
-        let used = pairs.len();
-        let last = pairs.last().copied().unwrap_or_default();
-        pairs.resize(WIDTH, last);
-        let mut map = Self {
-            keys: [last.0; WIDTH],
-            values: [last.1; WIDTH],
-            used,
-            nan,
-        };
-        for (n, (key, value)) in pairs.into_iter().enumerate() {
-            map.keys[n] = key;
-            map.values[n] = value;
-        }
-        Some(map)
-    }
-
-    pub(super) fn extent(&self) -> Extent {
-        match (self.used, self.nan) {
-            (0, None) => Extent::Nothing,
-            (0, Some(_)) => Extent::NanOnly,
-            _ => Extent::Keys,
-        }
-    }
-
-    /// What the map makes of `key`, and whether it has it; `otherwise` if not. NaN keys are not looked at.
-    #[inline(always)]
-    pub(super) fn look_up_number(&self, key: K, otherwise: V) -> (V, bool) {
-        let some = self.used > 0;
-        let (mut value, mut hit) = (otherwise, false);
-        for n in 0..WIDTH {
-            let equal = (key == self.keys[n]) & some;
-            value = if equal { self.values[n] } else { value };
-            hit |= equal;
-        }
-        (value, hit)
+        Self::with(entries, K::of, V::of)
     }
 }
 
-impl<K: Float, V: Element> Map<K, V> {
-    /// What the map makes of NaN, if `key` is one.
+impl<K: Copy + Default + PartialEq, V: Copy + Default> Map<K, V> {
+    /// A map whose keys and values are made from the scalars; `None` where there are too many entries.
+    pub(super) fn with(
+        entries: &[(Scalar, Scalar)],
+        key_of: impl Fn(Scalar) -> K,
+        value_of: impl Fn(Scalar) -> V,
+    ) -> Option<Self> {
+        let nan = entries.iter().find(|(key, _)| key.is_nan());
+        let keys = entries.iter().filter(|(key, _)| !key.is_nan()).rev();
+        let mut pairs: Vec<(K, V)> = keys
+            .map(|(key, value)| (key_of(*key), value_of(*value)))
+            .collect();
+        if pairs.len() > WIDTH {
+            return None;
+        }
+        let extent = match (pairs.len(), nan) {
+            (0, None) => Extent::Nothing,
+            (0, Some(_)) => Extent::Nan,
+            (1, None) => Extent::One,
+            _ => Extent::Many,
+        };
+        let any = !pairs.is_empty();
+        pairs.resize(WIDTH, pairs.last().copied().unwrap_or_default());
+        let (mut keys, mut values) = ([K::default(); WIDTH], [V::default(); WIDTH]);
+        for (n, (key, value)) in pairs.into_iter().enumerate() {
+            (keys[n], values[n]) = (key, value);
+        }
+        Some(Self {
+            keys,
+            values,
+            any,
+            nan: nan.is_some(),
+            nan_value: nan.map_or(V::default(), |(_, value)| value_of(*value)),
+            extent,
+        })
+    }
+
+    pub(super) const fn extent(&self) -> Extent {
+        self.extent
+    }
+
+    /// What the map makes of `key`, and whether it has it; `otherwise` if not. NaN keys are not looked at.
+    ///
+    /// `EXTENT` is at least that of the map.
     #[inline(always)]
-    pub(super) fn look_up_nan(&self, key: K, otherwise: V) -> (V, bool) {
-        let hit = key.is_nan() & self.nan.is_some();
-        let value = self.nan.unwrap_or(otherwise);
-        (if hit { value } else { otherwise }, hit)
+    pub(super) fn number<const EXTENT: u8>(&self, key: K, otherwise: V) -> (V, bool) {
+        match EXTENT {
+            ONE => {
+                let hit = key == self.keys[0];
+                (if hit { self.values[0] } else { otherwise }, hit)
+            }
+            MANY => {
+                let (mut value, mut hit) = (otherwise, false);
+                for n in 0..WIDTH {
+                    let equal = (key == self.keys[n]) & self.any;
+                    value = if equal { self.values[n] } else { value };
+                    hit |= equal;
+                }
+                (value, hit)
+            }
+            _ => (otherwise, false),
+        }
+    }
+}
+
+impl<K: Float, V: Copy + Default> Map<K, V> {
+    /// What the map makes of `key`, NaN or not, and whether it has it; `otherwise` if not.
+    ///
+    /// `EXTENT` is at least that of the map.
+    #[inline(always)]
+    pub(super) fn float<const EXTENT: u8>(&self, key: K, otherwise: V) -> (V, bool) {
+        let (value, number) = self.number::<EXTENT>(key, otherwise);
+        let nan = match EXTENT {
+            NAN => key.is_nan(),
+            MANY => key.is_nan() & self.nan,
+            _ => false,
+        };
+        (if nan { self.nan_value } else { value }, number | nan)
     }
 }

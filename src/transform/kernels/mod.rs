@@ -10,6 +10,7 @@
 mod element;
 mod float;
 mod float_to_int;
+mod half_precision;
 mod int;
 mod int_to_float;
 mod legacy;
@@ -107,6 +108,7 @@ fn single(codec: &BoundCodec, direction: Direction) -> Option<Option<Box<dyn Ker
                 .or_else(|| int_to_float::cast(&side))
                 .or_else(|| int::cast(&side))
                 .or_else(|| float::cast(&side))
+                .or_else(|| half_precision::cast(&side))
                 .map(Some)
         }
         BoundCodec::FixedScaleOffset(codec) => match direction {
