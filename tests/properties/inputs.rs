@@ -101,7 +101,9 @@ fn special(data_type: DataType, dice: &mut Dice) -> Scalar {
         1 => 1 + dice.below(3),
         2 => infinity_or_near(data_type),
         // Around infinity lie the largest finite values, and the signalling NaNs of the IEEE types.
-        3 => infinity_or_near(data_type).wrapping_add(dice.below(5)).wrapping_sub(2),
+        3 => infinity_or_near(data_type)
+            .wrapping_add(dice.below(5))
+            .wrapping_sub(2),
         4 => infinity_or_near(data_type) | dice.next(),
         _ => u64::MAX >> (64 - bits) >> 1,
     };
@@ -113,10 +115,13 @@ fn infinity_or_near(data_type: DataType) -> u64 {
 }
 
 /// A finite scalar other than zero, as a scale must be.
-fn scale(data_type: DataType, dice: &mut Dice) -> Scalar {
+pub(crate) fn scale(data_type: DataType, dice: &mut Dice) -> Scalar {
     loop {
         let x = match dice.below(6) {
-            0 | 1 => nearest(data_type, dice.pick(&[0.1, 1.0, 2.0, 10.0, 100.0, 256.0, -1.0, 0.01])),
+            0 | 1 => nearest(
+                data_type,
+                dice.pick(&[0.1, 1.0, 2.0, 10.0, 100.0, 256.0, -1.0, 0.01]),
+            ),
             2 | 3 => Some(ordinary(data_type, dice)),
             _ => Some(scalar(data_type, dice)),
         };
@@ -126,7 +131,8 @@ fn scale(data_type: DataType, dice: &mut Dice) -> Scalar {
     }
 }
 
-fn offset(data_type: DataType, dice: &mut Dice) -> Scalar {
+/// A finite scalar, as an offset must be.
+pub(crate) fn offset(data_type: DataType, dice: &mut Dice) -> Scalar {
     loop {
         let x = if dice.one_in(3) {
             scalar(data_type, dice)
@@ -146,6 +152,11 @@ pub(crate) fn literal(x: Scalar) -> Literal {
         Some(rest) => Literal::String(rest.trim_end_matches('"').to_owned()),
         None => Literal::Number(text),
     }
+}
+
+/// The NaN of a type that `"NaN"` stands for.
+pub(crate) fn nan(data_type: DataType) -> Scalar {
+    Scalar::parse(&Literal::String("NaN".to_owned()), data_type).unwrap()
 }
 
 /// A random `scale_offset`, with one parameter absent now and then.
@@ -185,7 +196,9 @@ fn map(from: DataType, to: DataType, entries: usize, dice: &mut Dice) -> Vec<(Li
         };
         keys.push(key);
     }
-    let pairs = keys.into_iter().map(|key| (literal(key), literal(scalar(to, dice))));
+    let pairs = keys
+        .into_iter()
+        .map(|key| (literal(key), literal(scalar(to, dice))));
     pairs.collect()
 }
 

@@ -121,11 +121,18 @@ fn agree(
     }
     if target != wanted {
         let size = pass.target().size();
-        let wrong = target.chunks(size).zip(wanted.chunks(size)).position(|(a, b)| a != b);
+        let wrong = target
+            .chunks(size)
+            .zip(wanted.chunks(size))
+            .position(|(a, b)| a != b);
         let n = wrong.unwrap_or_default();
         let got = Scalar::from_ne_bytes(pass.target(), &target[n * size..]);
         let (x, want) = (values[n], expected[n]);
-        prop_assert!(false, "element {n} of {}, {x:?}: {got:?}, not {want:?}", values.len());
+        prop_assert!(
+            false,
+            "element {n} of {}, {x:?}: {got:?}, not {want:?}",
+            values.len()
+        );
     }
     prop_assert_eq!(faults, wanted_faults);
     Ok(())
@@ -134,17 +141,28 @@ fn agree(
 /// Runs elements one by one, those that the definitions take as one slice, and all of them as one slice.
 ///
 /// A block with an element that a kernel cannot judge is left to the definitions, so mixed slices alone would test little.
-fn compare(chain: &BoundChain, direction: Direction, values: &[Scalar], dice: &mut Dice) -> TestCaseResult {
+fn compare(
+    chain: &BoundChain,
+    direction: Direction,
+    values: &[Scalar],
+    dice: &mut Dice,
+) -> TestCaseResult {
     let pass = chain.pass(direction);
     let size = pass.source().size();
     let source = inputs::elements(values, pass.source(), dice);
-    let expected: Vec<_> = values.iter().map(|x| defined(chain, direction, *x)).collect();
+    let expected: Vec<_> = values
+        .iter()
+        .map(|x| defined(chain, direction, *x))
+        .collect();
     for (n, element) in source.chunks(size).enumerate() {
         agree(pass, element, &values[n..=n], &expected[n..=n])?;
     }
     agree(pass, &source, values, &expected)?;
-    let (sound, sound_expected): (Vec<_>, Vec<_>) =
-        values.iter().zip(&expected).filter(|(_, e)| e.is_ok()).unzip();
+    let (sound, sound_expected): (Vec<_>, Vec<_>) = values
+        .iter()
+        .zip(&expected)
+        .filter(|(_, e)| e.is_ok())
+        .unzip();
     let source = inputs::elements(&sound, pass.source(), dice);
     agree(pass, &source, &sound, &sound_expected)
 }
@@ -200,7 +218,9 @@ fn kernels_are_the_definitions_on_long_slices() {
     let wide = [Int32, Int64, UInt32, UInt64, Float32, Float64];
     let strategy = (cases(2000..9000), 0..5_usize, 0..3_usize);
     for incoming in wide {
-        for outgoing in [Int8, UInt8, Int16, UInt16, Int32, UInt32, Int64, UInt64, Float32, Float64] {
+        for outgoing in [
+            Int8, UInt8, Int16, UInt16, Int32, UInt32, Int64, UInt64, Float32, Float64,
+        ] {
             check(1, &strategy, |(case, rounding, range)| {
                 let dice = &mut Dice::new(case.seed);
                 let (pair, range) = ((incoming, outgoing), RANGES[range]);
@@ -214,8 +234,10 @@ fn kernels_are_the_definitions_on_long_slices() {
                         .filter(|x| is_worth_keeping(&chain, direction, *x))
                         .collect();
                     let pass = chain.pass(direction);
-                    let expected: Vec<_> =
-                        values.iter().map(|x| defined(&chain, direction, *x)).collect();
+                    let expected: Vec<_> = values
+                        .iter()
+                        .map(|x| defined(&chain, direction, *x))
+                        .collect();
                     let source = inputs::elements(&values, pass.source(), dice);
                     agree(pass, &source, &values, &expected)?;
                 }
@@ -254,8 +276,10 @@ fn tables_are_the_definitions() {
                         .collect();
                     let pass = chain.pass(direction);
                     let bytes = inputs::elements(&values, source, dice);
-                    let expected: Vec<_> =
-                        values.iter().map(|x| defined(&chain, direction, *x)).collect();
+                    let expected: Vec<_> = values
+                        .iter()
+                        .map(|x| defined(&chain, direction, *x))
+                        .collect();
                     agree(pass, &bytes, &values, &expected)?;
                     // The table is there now, and short slices take it too.
                     let short = 1500 * source.size();
@@ -268,7 +292,10 @@ fn tables_are_the_definitions() {
 
 /// A parameter of the legacy codec as Python writes it.
 fn token(dice: &mut Dice, zero: bool) -> Literal {
-    let common = ["10", "0.1", "100", "-3", "1e-05", "273.15", "10.0", "1000000", "1e+30", "-0.5", "7", "5e-324"];
+    let common = [
+        "10", "0.1", "100", "-3", "1e-05", "273.15", "10.0", "1000000", "1e+30", "-0.5", "7",
+        "5e-324",
+    ];
     let text = match dice.below(3) {
         0 => format!("{:?}", inputs::ordinary(DataType::Float64, dice).to_f64()),
         1 => inputs::scalar(DataType::Float64, dice).to_json(),
@@ -283,7 +310,11 @@ fn token(dice: &mut Dice, zero: bool) -> Literal {
 
 #[test]
 fn kernels_are_the_definition_of_the_legacy_codec() {
-    let numpy = || DataType::ALL.into_iter().filter(|t| t.numpy_code().is_some());
+    let numpy = || {
+        DataType::ALL
+            .into_iter()
+            .filter(|t| t.numpy_code().is_some())
+    };
     let strategy = (any::<u64>(), 1..200_usize);
     for decoded in numpy() {
         for stored in numpy() {
