@@ -10,7 +10,8 @@ use super::scalar::Scalar;
 ///
 /// The order is that of the specification: an exact value stays; otherwise it is rounded (with an unbounded exponent for
 /// float types), then the range is tested. Signed zeros and NaNs are kept where the target has them; a NaN keeps its sign
-/// and the top of its payload.
+/// and the top of its payload, and becomes quiet on the way to another IEEE type. To its own type every value stays as it
+/// is, bit for bit.
 ///
 /// # Errors
 ///
@@ -22,6 +23,9 @@ pub fn cast(
     rounding: Rounding,
     out_of_range: Option<OutOfRange>,
 ) -> Result<Scalar, Fault> {
+    if value.data_type() == target {
+        return Ok(value);
+    }
     let finite = match value.number() {
         Number::Finite(finite) => finite,
         special => return cast_special(value, special, target),
@@ -186,6 +190,21 @@ mod tests {
             nearest(Scalar::nan(Float8E8M0Fnu), Float32),
             Ok(0x7fc0_0000)
         );
+    }
+
+    #[test]
+    fn a_cast_to_the_same_type_changes_no_bit() {
+        let signalling = [
+            (Float32, 0xffa0_0001),
+            (Float64, 0x7ff0_0000_0000_0001),
+            (Float16, 0x7d00),
+            (Float8E5M2, 0x7d),
+        ];
+        for (t, bits) in signalling {
+            let x = Scalar::from_bits(t, bits);
+            assert!(x.is_nan());
+            assert_eq!(nearest(x, t), Ok(bits), "{t}");
+        }
     }
 
     #[test]
