@@ -23,11 +23,12 @@ zarrpack decode - - --dtype float64 --codecs @chain.json",
 /// Decode stored codes into the values that a chain of codecs gives back
 ///
 /// With "-" for both INPUT and OUTPUT, a stream of scalars goes through the chain with no store: stored codes
-/// come in, values of the array type go out. This version does no more than that.
+/// come in, values of the array type go out. A line holds at most 65,536 bytes. This version
+/// does no more than that.
 ///
 /// Chains may hold the legacy codec, numcodecs.fixedscaleoffset.
 #[derive(Debug, Args)]
-#[command(after_long_help = footer(EXAMPLES), allow_negative_numbers = true)]
+#[command(after_long_help = footer(EXAMPLES), allow_negative_numbers = true, args_override_self = true)]
 pub struct DecodeArgs {
     /// The stream.
     #[command(flatten)]

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::cli::JsonSource;
+use crate::cli::{DataTypeParser, JsonSource};
 use crate::error::{Error, ExitCode};
 use crate::transform::chain::Direction;
 use crate::transform::data_type::DataType;
@@ -28,8 +28,14 @@ pub struct ScalarStreamArgs {
     pub output: PathBuf,
 
     /// Data type of the array, such as float64: what encode takes and decode gives
-    #[arg(long, value_name = "TYPE", required_if_eq("input", "-"))]
-    pub dtype: Option<String>,
+    #[arg(
+        long,
+        value_name = "TYPE",
+        value_parser = DataTypeParser,
+        hide_possible_values = true,
+        required_if_eq("input", "-")
+    )]
+    pub dtype: Option<DataType>,
 
     /// Codecs of the chain: a JSON list, or @FILE to read it from a file
     ///
@@ -75,10 +81,9 @@ impl ScalarStreamArgs {
     ) -> Result<ExitCode, Error> {
         let standard = OsStr::new("-");
         let streams = self.input == standard && self.output == standard;
-        let (Some(dtype), Some(codecs), true) = (&self.dtype, &self.codecs, streams) else {
+        let (Some(data_type), Some(codecs), true) = (self.dtype, &self.codecs, streams) else {
             return Err(streams_only(command));
         };
-        let data_type = data_type(dtype)?;
         let codecs = codecs.read("--codecs")?;
         let chain = chain::bind(ui, &codecs, data_type, direction)?;
         let stream = lines::Stream {
@@ -90,19 +95,6 @@ impl ScalarStreamArgs {
         };
         stream.run(ui, io::stdin().lock())
     }
-}
-
-fn data_type(name: &str) -> Result<DataType, Error> {
-    DataType::from_name(name).ok_or_else(|| {
-        let error = Error::usage(format!("--dtype: there is no data type {name:?}"));
-        match DataType::from_numpy(name) {
-            Some((meant, _)) => error.hint(format!("Zarr v3 spells it {meant}")),
-            None => error.hint(format!(
-                "one of {}",
-                DataType::ALL.map(DataType::name).join(", ")
-            )),
-        }
-    })
 }
 
 fn streams_only(command: &str) -> Error {

@@ -5,6 +5,7 @@ use super::fault::{Fault, FaultKind};
 use super::number::{Number, Rounded};
 use super::rounding::{OutOfRange, Rounding};
 use super::scalar::Scalar;
+use super::scalar_map::ScalarMap;
 
 /// Converts an element to `target` by its numerical value, with a single rounding.
 ///
@@ -77,9 +78,9 @@ pub struct CastValue {
     /// What to do out of range, in both directions; an error where absent.
     pub out_of_range: Option<OutOfRange>,
     /// Pairs that come before everything else on encoding: incoming to outgoing type.
-    pub encode_map: Vec<(Scalar, Scalar)>,
+    pub encode_map: ScalarMap,
     /// Pairs that come before everything else on decoding: outgoing to incoming type.
-    pub decode_map: Vec<(Scalar, Scalar)>,
+    pub decode_map: ScalarMap,
 }
 
 impl CastValue {
@@ -89,7 +90,7 @@ impl CastValue {
     ///
     /// As [`cast`], for a value that the map does not have.
     pub fn encode(&self, value: Scalar) -> Result<Scalar, Fault> {
-        look_up(&self.encode_map, value).map_or_else(
+        self.encode_map.get(value).map_or_else(
             || cast(value, self.outgoing, self.rounding, self.out_of_range),
             Ok,
         )
@@ -101,17 +102,11 @@ impl CastValue {
     ///
     /// As [`cast`], for a value that the map does not have.
     pub fn decode(&self, value: Scalar) -> Result<Scalar, Fault> {
-        look_up(&self.decode_map, value).map_or_else(
+        self.decode_map.get(value).map_or_else(
             || cast(value, self.incoming, self.rounding, self.out_of_range),
             Ok,
         )
     }
-}
-
-/// The output of the first entry whose input equals `value` numerically: any NaN equals any NaN, 0.0 equals -0.0.
-fn look_up(map: &[(Scalar, Scalar)], value: Scalar) -> Option<Scalar> {
-    let entry = map.iter().find(|(input, _)| input.equals(value));
-    entry.map(|(_, output)| *output)
 }
 
 #[cfg(test)]
@@ -215,12 +210,12 @@ mod tests {
             outgoing: UInt8,
             rounding: Rounding::NearestEven,
             out_of_range: None,
-            encode_map: vec![
+            encode_map: ScalarMap::new(vec![
                 (Scalar::nan(Float64), code(7)),
                 (Scalar::from_bits(Float64, 0xfff8_0000_0000_0001), code(8)),
                 (f64(-0.0), code(9)),
-            ],
-            decode_map: vec![(code(9), f64(-1.0))],
+            ]),
+            decode_map: ScalarMap::new(vec![(code(9), f64(-1.0))]),
         };
         assert_eq!(codec.encode(f64(-f64::NAN)), Ok(code(7)));
         assert_eq!(codec.encode(f64(0.0)), Ok(code(9)));

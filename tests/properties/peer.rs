@@ -9,6 +9,7 @@ use zarrpack::transform::cast_value::CastValue;
 use zarrpack::transform::data_type::DataType;
 use zarrpack::transform::rounding::{OutOfRange, Rounding};
 use zarrpack::transform::scalar::Scalar;
+use zarrpack::transform::scalar_map::ScalarMap;
 
 use crate::check;
 use crate::inputs::{self, Dice};
@@ -90,8 +91,8 @@ fn agree<S: Native, T: Native>(theirs: impl Fn(S, &CastValue) -> Option<T>) {
                     outgoing: T::DATA_TYPE,
                     rounding,
                     out_of_range,
-                    encode_map: map.collect(),
-                    decode_map: Vec::new(),
+                    encode_map: ScalarMap::new(map.collect()),
+                    decode_map: ScalarMap::default(),
                 };
                 for _ in 0..8 {
                     let x = scalar(S::DATA_TYPE, dice);
@@ -112,10 +113,14 @@ fn agree<S: Native, T: Native>(theirs: impl Fn(S, &CastValue) -> Option<T>) {
 }
 
 fn entries<S: Native, T: Native>(codec: &CastValue) -> Vec<peer::MapEntry<S, T>> {
-    let entries = codec.encode_map.iter().map(|(key, value)| peer::MapEntry {
-        src: S::of(*key),
-        tgt: T::of(*value),
-    });
+    let entries = codec
+        .encode_map
+        .entries()
+        .iter()
+        .map(|(key, value)| peer::MapEntry {
+            src: S::of(*key),
+            tgt: T::of(*value),
+        });
     entries.collect()
 }
 
