@@ -3,6 +3,7 @@
 //! Help, manual pages and completions are all made from these definitions; a doc comment here is help text.
 //! Nothing in here acts: a parsed command line is plain data.
 
+mod data_type_arg;
 mod json_arg;
 mod memory_size;
 
@@ -15,6 +16,7 @@ use clap::builder::{StyledStr, Styles};
 use clap::{ArgAction, Args, Parser, ValueEnum};
 use tracing_subscriber::filter::LevelFilter;
 
+pub use self::data_type_arg::DataTypeParser;
 pub use self::json_arg::{JsonArg, JsonOrigin, JsonSource, JsonSourceError};
 pub use self::memory_size::{MemorySize, MemorySizeError};
 use crate::commands::Command;

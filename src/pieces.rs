@@ -99,7 +99,11 @@ pub fn chunk_pieces<E: From<ChunkError>>(
 /// # Errors
 ///
 /// Where one of its chunks cannot be decoded.
-pub fn read_box(array: &OpenArray, wanted: &[Range<u64>], into: &mut [u8]) -> Result<(), ChunkError> {
+pub fn read_box(
+    array: &OpenArray,
+    wanted: &[Range<u64>],
+    into: &mut [u8],
+) -> Result<(), ChunkError> {
     let size = array.element_size();
     let chunk_shape = array.chunk_shape();
     let covered = wanted.iter().zip(&chunk_shape).map(|(range, length)| {
@@ -123,7 +127,9 @@ pub fn read_box(array: &OpenArray, wanted: &[Range<u64>], into: &mut [u8]) -> Re
 /// The memory that decoding one chunk takes, or one inner chunk where there are shards, what is read of the store included.
 #[must_use]
 pub fn working_bytes(array: &OpenArray) -> u64 {
-    let decoded = array.inner_working_bytes().unwrap_or_else(|| array.working_bytes());
+    let decoded = array
+        .inner_working_bytes()
+        .unwrap_or_else(|| array.working_bytes());
     // What is stored is rarely larger than what it decodes to, and then by little.
     decoded.saturating_mul(2)
 }

@@ -133,7 +133,7 @@ impl Ui {
     /// Says what is being done or was done.
     pub fn status(&mut self, text: impl fmt::Display) {
         if self.quiet < 1 {
-            self.message(format_args!("{text}"));
+            self.message(format_args!("{}", visible(&text.to_string())));
         }
     }
 
@@ -141,7 +141,7 @@ impl Ui {
     pub fn warning(&mut self, text: impl fmt::Display) {
         if self.quiet < 2 {
             let label = self.label("warning:", WARNING);
-            self.message(format_args!("{label} {text}"));
+            self.message(format_args!("{label} {}", visible(&text.to_string())));
         }
     }
 
@@ -149,25 +149,25 @@ impl Ui {
     pub fn hint(&mut self, text: impl fmt::Display) {
         if self.quiet < 2 {
             let label = self.label("hint:", HINT);
-            self.message(format_args!("{label} {text}"));
+            self.message(format_args!("{label} {}", visible(&text.to_string())));
         }
     }
 
     /// Reports an error with its details, causes and hints. Errors are shown however quiet the run is.
     pub fn error(&mut self, error: &Error) {
         let label = self.label("error:", ERROR);
-        let mut text = format!("{label} {error}");
+        let mut text = format!("{label} {}", visible(&error.to_string()));
         for detail in error.details() {
             text.push_str("\n  - ");
-            text.push_str(detail);
+            text.push_str(&visible(detail));
         }
         for cause in error.causes() {
             text.push_str("\n  caused by: ");
-            text.push_str(&cause.to_string());
+            text.push_str(&visible(&cause.to_string()));
         }
         let label = self.label("hint:", HINT);
         for hint in error.hints() {
-            text.push_str(&format!("\n{label} {hint}"));
+            text.push_str(&format!("\n{label} {}", visible(hint)));
         }
         self.message(format_args!("{text}"));
     }
@@ -258,6 +258,24 @@ impl Ui {
         // Where standard error cannot be written there is no place left to say so; the exit code remains.
         let _ = self.bars.suspend(|| writeln!(messages, "{text}"));
     }
+}
+
+/// A message in which nothing from outside commands the terminal or hides: control characters, and those that turn the
+/// direction of text or have no width, are escaped.
+fn visible(text: &str) -> String {
+    let hidden = |c: char| {
+        c.is_control() && c != '\n'
+            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+    };
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if hidden(c) {
+            shown.extend(c.escape_unicode());
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
 }
 
 /// What a failed write to standard output means.
@@ -391,6 +409,21 @@ mod tests {
             .detail("codec 1: no such type")
             .because(io::Error::other("told so"))
             .hint("change the scale")
+    }
+
+    #[test]
+    fn nothing_from_outside_commands_the_terminal() {
+        let (mut ui, messages) = ui(io::sink());
+        let hostile = "\u{1b}[31mred\u{7}\r\u{9b}\u{202e}\u{feff}\tx";
+        let error = Error::usage(hostile).detail(hostile).hint(hostile);
+        ui.error(&error.because(io::Error::other(hostile)));
+        ui.warning(hostile);
+        ui.status(hostile);
+        ui.hint(hostile);
+        let text = messages.text();
+        let escaped = r"\u{1b}[31mred\u{7}\u{d}\u{9b}\u{202e}\u{feff}\u{9}x";
+        assert_eq!(text.matches(escaped).count(), 7, "{text}");
+        assert!(!text.contains(['\u{1b}', '\r', '\u{202e}']));
     }
 
     #[test]

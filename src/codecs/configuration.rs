@@ -99,8 +99,12 @@ impl Reader<'_> {
         found: impl std::fmt::Display,
         expected: impl Into<String>,
     ) {
-        let problem = Problem::invalid(id, self.index, member, found, expected);
-        self.problems.push(problem);
+        // A hostile document has millions; the first are enough.
+        const MOST_PROBLEMS: usize = 1000;
+        if self.problems.len() < MOST_PROBLEMS {
+            let problem = Problem::invalid(id, self.index, member, found, expected);
+            self.problems.push(problem);
+        }
     }
 
     fn codec(&mut self, entry: &Value) -> (String, Codec) {
@@ -196,7 +200,7 @@ impl Reader<'_> {
             "blosc" | "gzip" | "zstd" | "crc32c" => {
                 format!("the codec {name:?}, which turns bytes into bytes")
             }
-            _ => format!("the codec {name:?}"),
+            _ => format!("the codec {:?}", shorten(name)),
         };
         let expected = format!("{SCALE_OFFSET:?}, {CAST_VALUE:?}, or for decoding {LEGACY:?}");
         self.invalid("codec/unknown", member, found, expected);
@@ -204,9 +208,9 @@ impl Reader<'_> {
     }
 
     fn unknown_member(&mut self, id: &'static str, base: &str, name: &str, known: &[&str]) {
-        let escaped = name.replace('~', "~0").replace('/', "~1");
+        let escaped = shorten(name).replace('~', "~0").replace('/', "~1");
         let known: Vec<_> = known.iter().map(|name| format!("\"{name}\"")).collect();
-        let found = format!("an unknown member \"{}\"", name.escape_debug());
+        let found = format!("an unknown member \"{}\"", shorten(name).escape_debug());
         let expected = format!("no member but {}", known.join(", "));
         self.invalid(id, format!("{base}/{escaped}"), found, expected);
     }

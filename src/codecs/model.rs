@@ -147,7 +147,16 @@ impl Model {
 /// Whether a codec is one of those from arrays to arrays that numcodecs has.
 fn is_filter(name: &str) -> bool {
     let name = name.strip_prefix("numcodecs.").unwrap_or(name);
-    ["delta", "astype", "quantize", "bitround", "fixedscaleoffset", "scale_offset", "cast_value"].contains(&name)
+    [
+        "delta",
+        "astype",
+        "quantize",
+        "bitround",
+        "fixedscaleoffset",
+        "scale_offset",
+        "cast_value",
+    ]
+    .contains(&name)
 }
 
 impl Packing {

@@ -95,7 +95,11 @@ impl PlainChain {
             return bytes(None, element_size);
         };
         let inner = self.level(&sharding.codecs, element_size);
-        let members = codec.entry.configuration.iter().flat_map(|node| node.value.as_object());
+        let members = codec
+            .entry
+            .configuration
+            .iter()
+            .flat_map(|node| node.value.as_object());
         let members = members.flatten().map(|member| {
             let value = match member.name.as_str() {
                 "codecs" => Draft::Array(inner.clone()),
@@ -116,7 +120,10 @@ fn is_compressor(name: &str) -> bool {
 }
 
 fn configured_by(name: &str, configuration: Draft) -> Draft {
-    Draft::object([("name", Draft::string(name)), ("configuration", configuration)])
+    Draft::object([
+        ("name", Draft::string(name)),
+        ("configuration", configuration),
+    ])
 }
 
 fn configured<const N: usize>(name: &str, members: [(&str, Draft); N]) -> Draft {
@@ -148,7 +155,11 @@ fn bytes(codec: Option<&Codec<'_>>, element_size: usize) -> Draft {
 
 /// Blosc, told the size of what it shuffles now.
 fn blosc(codec: &Codec<'_>, element_size: usize) -> Draft {
-    let members = codec.entry.configuration.iter().flat_map(|node| node.value.as_object());
+    let members = codec
+        .entry
+        .configuration
+        .iter()
+        .flat_map(|node| node.value.as_object());
     let members = members.flatten().map(|member| {
         let value = match member.name.as_str() {
             "typesize" => Draft::from(element_size as u64),
@@ -172,17 +183,24 @@ impl PlainEncoder {
     ///
     /// In words, where zarrs does not write such arrays.
     pub fn new(document: &str) -> Result<Self, String> {
-        let metadata: ArrayMetadata = serde_json::from_str(document).map_err(|error| error.to_string())?;
+        let metadata: ArrayMetadata =
+            serde_json::from_str(document).map_err(|error| error.to_string())?;
         let array = Array::new_with_metadata(Arc::new(MemoryStore::new()), "/", metadata);
         // Inner chunks in their order, so that a shard has the same bytes however many threads there are.
-        let order = ShardingCodecOptions::default().with_subchunk_write_order(SubchunkWriteOrder::C);
+        let order =
+            ShardingCodecOptions::default().with_subchunk_write_order(SubchunkWriteOrder::C);
         let order = CodecSpecificOptions::default().with_option(order);
-        let array = array.map_err(|error| error.to_string())?.with_codec_specific_options(&order);
+        let array = array
+            .map_err(|error| error.to_string())?
+            .with_codec_specific_options(&order);
         let first = vec![0; array.dimensionality()];
         let shape = match array.shape().contains(&0) {
             // No chunk of an empty array is ever encoded.
             true => Vec::new(),
-            false => array.chunk_shape(&first).map_err(|error| error.to_string())?.to_vec(),
+            false => array
+                .chunk_shape(&first)
+                .map_err(|error| error.to_string())?
+                .to_vec(),
         };
         Ok(Self { array, shape })
     }
@@ -201,6 +219,8 @@ impl PlainEncoder {
             self.array.fill_value(),
             &options,
         );
-        encoded.map(std::borrow::Cow::into_owned).map_err(|error| error.to_string())
+        encoded
+            .map(std::borrow::Cow::into_owned)
+            .map_err(|error| error.to_string())
     }
 }

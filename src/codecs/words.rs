@@ -114,15 +114,16 @@ fn pairs(codec: &CastValue) -> Vec<String> {
         map.iter()
             .any(|(input, output)| input.equals(from) && output.equals(to))
     };
-    let encode = codec.encode_map.iter().map(|(value, code)| {
-        let both = holds(&codec.decode_map, *code, *value);
+    let encode = codec.encode_map.entries().iter().map(|(value, code)| {
+        let both = holds(codec.decode_map.entries(), *code, *value);
         let arrow = if both { "<->" } else { "->" };
         format!("{}{arrow}{}", short(*value), short(*code))
     });
     let decode = codec
         .decode_map
+        .entries()
         .iter()
-        .filter(|(code, value)| !holds(&codec.encode_map, *value, *code));
+        .filter(|(code, value)| !holds(codec.encode_map.entries(), *value, *code));
     encode
         .chain(decode.map(|(code, value)| format!("{}<-{}", short(*value), short(*code))))
         .collect()

@@ -52,7 +52,7 @@ zarrpack decode - - --dtype float64 --codecs @chain.json",
 /// With "-" for both INPUT and OUTPUT, a stream of scalars goes through the chain with no store: stored codes
 /// come in, values of the array type go out. Such chains may hold the legacy codec, numcodecs.fixedscaleoffset.
 #[derive(Debug, Args)]
-#[command(after_long_help = footer(EXAMPLES), allow_negative_numbers = true)]
+#[command(after_long_help = footer(EXAMPLES), allow_negative_numbers = true, args_override_self = true)]
 pub struct DecodeArgs {
     /// Store to decode, or "-" for a stream of scalars on standard input
     #[arg(value_name = "INPUT")]
@@ -163,12 +163,27 @@ impl DecodeArgs {
         let streams = self.stream.dtype.is_some() || self.stream.codecs.is_some();
         let useless = [
             ("--array", mode == Mode::Stream && !self.array.is_empty()),
-            ("--region", matches!(mode, Mode::Stream | Mode::Store) && self.region.is_some()),
-            ("--dry-run", matches!(mode, Mode::Stream | Mode::Text) && self.dry_run),
+            (
+                "--region",
+                matches!(mode, Mode::Stream | Mode::Store) && self.region.is_some(),
+            ),
+            (
+                "--dry-run",
+                matches!(mode, Mode::Stream | Mode::Text) && self.dry_run,
+            ),
             ("--dtype and --codecs", mode != Mode::Stream && streams),
-            ("--format csv or raw", mode == Mode::Stream && data && self.format != Some(Format::Jsonl)),
-            ("--format human or json", matches!(mode, Mode::Stream | Mode::Text) && report),
-            ("--format jsonl, csv or raw", matches!(mode, Mode::Npy | Mode::Store) && data),
+            (
+                "--format csv or raw",
+                mode == Mode::Stream && data && self.format != Some(Format::Jsonl),
+            ),
+            (
+                "--format human or json",
+                matches!(mode, Mode::Stream | Mode::Text) && report,
+            ),
+            (
+                "--format jsonl, csv or raw",
+                matches!(mode, Mode::Npy | Mode::Store) && data,
+            ),
         ];
         match useless.into_iter().find(|(_, given)| *given) {
             Some((flag, _)) => Err(Error::usage(format!("{flag} cannot be used for {what}"))),

@@ -32,9 +32,10 @@ zarrpack encode - - --dtype float64 --codecs @chain.json"#,
 /// Encode values into the codes that a chain of codecs stores
 ///
 /// With "-" for both INPUT and OUTPUT, a stream of scalars goes through the chain with no store: values of the
-/// array type come in, the codes that would be stored go out. This version does no more than that.
+/// array type come in, the codes that would be stored go out. A line holds at most 65,536 bytes. This version
+/// does no more than that.
 #[derive(Debug, Args)]
-#[command(after_long_help = footer(EXAMPLES), allow_negative_numbers = true)]
+#[command(after_long_help = footer(EXAMPLES), allow_negative_numbers = true, args_override_self = true)]
 pub struct EncodeArgs {
     /// Where to read: "-" is standard input, one JSON scalar a line
     #[arg(value_name = "INPUT")]

@@ -8,7 +8,7 @@ use std::io;
 
 use clap::{Args, ValueEnum};
 
-use crate::cli::JsonSource;
+use crate::cli::{DataTypeParser, JsonSource};
 use crate::error::{Error, ExitCode};
 use crate::transform::chain::Direction;
 use crate::transform::data_type::DataType;
@@ -18,8 +18,13 @@ use crate::ui::Ui;
 #[derive(Debug, Clone, Args)]
 pub struct ScalarStreamArgs {
     /// Data type of the array, such as float64: what encode takes and decode gives
-    #[arg(long, value_name = "TYPE")]
-    pub dtype: Option<String>,
+    #[arg(
+        long,
+        value_name = "TYPE",
+        value_parser = DataTypeParser,
+        hide_possible_values = true
+    )]
+    pub dtype: Option<DataType>,
 
     /// Codecs of the chain: a JSON list, or @FILE to read it from a file
     ///
@@ -53,16 +58,17 @@ pub enum StreamFormat {
 impl ScalarStreamArgs {
     /// Runs the stream that the arguments ask for.
     pub(super) fn run(&self, ui: &mut Ui, direction: Direction) -> Result<ExitCode, Error> {
-        let (Some(dtype), Some(codecs)) = (&self.dtype, &self.codecs) else {
+        let (Some(data_type), Some(codecs)) = (self.dtype, &self.codecs) else {
             let command = match direction {
                 Direction::Encode => "encode",
                 Direction::Decode => "decode",
             };
-            return Err(Error::usage("a stream of scalars needs --dtype and --codecs").hint(format!(
-                "for example: zarrpack {command} - - --dtype float64 --codecs @chain.json"
-            )));
+            return Err(
+                Error::usage("a stream of scalars needs --dtype and --codecs").hint(format!(
+                    "for example: zarrpack {command} - - --dtype float64 --codecs @chain.json"
+                )),
+            );
         };
-        let data_type = data_type(dtype)?;
         let codecs = codecs.read("--codecs")?;
         let chain = chain::bind(ui, &codecs, data_type, direction)?;
         let stream = lines::Stream {
@@ -74,17 +80,4 @@ impl ScalarStreamArgs {
         };
         stream.run(ui, io::stdin().lock())
     }
-}
-
-fn data_type(name: &str) -> Result<DataType, Error> {
-    DataType::from_name(name).ok_or_else(|| {
-        let error = Error::usage(format!("--dtype: there is no data type {name:?}"));
-        match DataType::from_numpy(name) {
-            Some((meant, _)) => error.hint(format!("Zarr v3 spells it {meant}")),
-            None => error.hint(format!(
-                "one of {}",
-                DataType::ALL.map(DataType::name).join(", ")
-            )),
-        }
-    })
 }

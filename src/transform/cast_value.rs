@@ -5,12 +5,14 @@ use super::fault::{Fault, FaultKind};
 use super::number::{Number, Rounded};
 use super::rounding::{OutOfRange, Rounding};
 use super::scalar::Scalar;
+use super::scalar_map::ScalarMap;
 
 /// Converts an element to `target` by its numerical value, with a single rounding.
 ///
 /// The order is that of the specification: an exact value stays; otherwise it is rounded (with an unbounded exponent for
 /// float types), then the range is tested. Signed zeros and NaNs are kept where the target has them; a NaN keeps its sign
-/// and the top of its payload.
+/// and the top of its payload, and becomes quiet on the way to another IEEE type. To its own type every value stays as it
+/// is, bit for bit.
 ///
 /// # Errors
 ///
@@ -22,6 +24,9 @@ pub fn cast(
     rounding: Rounding,
     out_of_range: Option<OutOfRange>,
 ) -> Result<Scalar, Fault> {
+    if value.data_type() == target {
+        return Ok(value);
+    }
     let finite = match value.number() {
         Number::Finite(finite) => finite,
         special => return cast_special(value, special, target),
@@ -73,9 +78,9 @@ pub struct CastValue {
     /// What to do out of range, in both directions; an error where absent.
     pub out_of_range: Option<OutOfRange>,
     /// Pairs that come before everything else on encoding: incoming to outgoing type.
-    pub encode_map: Vec<(Scalar, Scalar)>,
+    pub encode_map: ScalarMap,
     /// Pairs that come before everything else on decoding: outgoing to incoming type.
-    pub decode_map: Vec<(Scalar, Scalar)>,
+    pub decode_map: ScalarMap,
 }
 
 impl CastValue {
@@ -85,7 +90,7 @@ impl CastValue {
     ///
     /// As [`cast`], for a value that the map does not have.
     pub fn encode(&self, value: Scalar) -> Result<Scalar, Fault> {
-        look_up(&self.encode_map, value).map_or_else(
+        self.encode_map.get(value).map_or_else(
             || cast(value, self.outgoing, self.rounding, self.out_of_range),
             Ok,
         )
@@ -97,17 +102,11 @@ impl CastValue {
     ///
     /// As [`cast`], for a value that the map does not have.
     pub fn decode(&self, value: Scalar) -> Result<Scalar, Fault> {
-        look_up(&self.decode_map, value).map_or_else(
+        self.decode_map.get(value).map_or_else(
             || cast(value, self.incoming, self.rounding, self.out_of_range),
             Ok,
         )
     }
-}
-
-/// The output of the first entry whose input equals `value` numerically: any NaN equals any NaN, 0.0 equals -0.0.
-fn look_up(map: &[(Scalar, Scalar)], value: Scalar) -> Option<Scalar> {
-    let entry = map.iter().find(|(input, _)| input.equals(value));
-    entry.map(|(_, output)| *output)
 }
 
 #[cfg(test)]
@@ -189,6 +188,21 @@ mod tests {
     }
 
     #[test]
+    fn a_cast_to_the_same_type_changes_no_bit() {
+        let signalling = [
+            (Float32, 0xffa0_0001),
+            (Float64, 0x7ff0_0000_0000_0001),
+            (Float16, 0x7d00),
+            (Float8E5M2, 0x7d),
+        ];
+        for (t, bits) in signalling {
+            let x = Scalar::from_bits(t, bits);
+            assert!(x.is_nan());
+            assert_eq!(nearest(x, t), Ok(bits), "{t}");
+        }
+    }
+
+    #[test]
     fn the_first_of_equal_keys_wins() {
         let code = |n| Scalar::from_bits(UInt8, n);
         let codec = CastValue {
@@ -196,12 +210,12 @@ mod tests {
             outgoing: UInt8,
             rounding: Rounding::NearestEven,
             out_of_range: None,
-            encode_map: vec![
+            encode_map: ScalarMap::new(vec![
                 (Scalar::nan(Float64), code(7)),
                 (Scalar::from_bits(Float64, 0xfff8_0000_0000_0001), code(8)),
                 (f64(-0.0), code(9)),
-            ],
-            decode_map: vec![(code(9), f64(-1.0))],
+            ]),
+            decode_map: ScalarMap::new(vec![(code(9), f64(-1.0))]),
         };
         assert_eq!(codec.encode(f64(-f64::NAN)), Ok(code(7)));
         assert_eq!(codec.encode(f64(0.0)), Ok(code(9)));

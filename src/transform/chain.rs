@@ -1,9 +1,13 @@
 //! Chains: a list of codecs bound to a type and, where there is one, a fill.
 
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
 use super::apply::Pass;
 use super::cast_value::CastValue;
 use super::data_type::DataType;
 use super::fault::Fault;
+use super::fitting::fitting_range;
 use super::legacy::{self, FixedScaleOffset, Parameter};
 use super::literal::Literal;
 use super::parameters::{
@@ -12,6 +16,7 @@ use super::parameters::{
 use super::problem::{Problem, Soundness};
 use super::rounding::OutOfRange;
 use super::scalar::Scalar;
+use super::scalar_map::ScalarMap;
 use super::scale_offset::ScaleOffset;
 
 /// A codec bound to its incoming type.
@@ -135,21 +140,26 @@ pub struct BoundChain {
     fill: Option<FillTrace>,
     encoder: Pass,
     decoder: Pass,
+    fitting: OnceLock<Option<(Scalar, Scalar)>>,
 }
 
 /// Binds codecs to the type of an array and to its fill, if it has one.
 ///
-/// All problems are found at once; after a codec whose outgoing type is unknown, the rest cannot be judged.
+/// All problems are found at once, up to a thousand. Where the type at a place is unknown, because of a problem before it,
+/// parameters are judged by what holds for every type.
 #[must_use]
 pub fn bind(data_type: DataType, fill: Option<Scalar>, codecs: &[Codec]) -> Binding {
     let mut problems = Vec::new();
     let mut bound = Vec::new();
     let mut current = Some(data_type);
     for (index, codec) in codecs.iter().enumerate() {
-        let Some(incoming) = current else { break };
         let mut place = Place {
             index,
             problems: &mut problems,
+        };
+        let Some(incoming) = current else {
+            current = place.judge_untyped(codec);
+            continue;
         };
         let result = match codec {
             Codec::ScaleOffset(p) => Some(BoundCodec::ScaleOffset(place.scale_offset(p, incoming))),
@@ -174,6 +184,7 @@ pub fn bind(data_type: DataType, fill: Option<Scalar>, codecs: &[Codec]) -> Bind
         decoder: Pass::compile(data_type, &bound, Direction::Decode),
         codecs: bound,
         fill,
+        fitting: OnceLock::new(),
     });
     Binding { chain, problems }
 }
@@ -223,35 +234,13 @@ impl BoundChain {
         transform_scalar(&self.codecs, direction, value)
     }
 
-    /// The range of array values that the chain can store: what the ends of the stored type decode to.
+    /// The least and the greatest array value that the chain encodes; everything between them is encoded as well.
     ///
-    /// `None` where an end does not decode, as in a chain that no plain range describes.
+    /// Maps are left out, since they stand for single values. `None` where every finite value is encoded, or where none was
+    /// found that is.
     #[must_use]
-    pub fn representable_range(&self) -> Option<(Scalar, Scalar)> {
-        let (low, high) = Scalar::finite_range(self.stored_type());
-        let unmapped = |value| {
-            let mut value = value;
-            for codec in self.codecs.iter().rev() {
-                value = match codec {
-                    // A map stands for single values, not for the range.
-                    BoundCodec::CastValue(c) => {
-                        super::cast_value::cast(value, c.incoming, c.rounding, c.out_of_range)
-                            .ok()?
-                    }
-                    other => other.decode(value).ok()?,
-                };
-            }
-            Some(value)
-        };
-        let (a, b) = (unmapped(low)?, unmapped(high)?);
-        if !a.is_finite() || !b.is_finite() {
-            return None;
-        }
-        Some(if a.compare(b)?.is_le() {
-            (a, b)
-        } else {
-            (b, a)
-        })
+    pub fn fitting_range(&self) -> Option<(Scalar, Scalar)> {
+        *self.fitting.get_or_init(|| fitting_range(self))
     }
 }
 
@@ -367,7 +356,19 @@ struct Place<'a> {
     problems: &'a mut Vec<Problem>,
 }
 
+/// The problems of a chain that are listed. A hostile document has millions.
+const MOST_PROBLEMS: usize = 1000;
+
 impl Place<'_> {
+    /// Notes a problem; beyond the limit, only what makes the chain invalid if nothing before has.
+    fn note(&mut self, problem: Problem) {
+        let invalid = |p: &Problem| p.soundness == Soundness::Invalid;
+        let full = self.problems.len() >= MOST_PROBLEMS;
+        if !full || invalid(&problem) && !self.problems.iter().any(invalid) {
+            self.problems.push(problem);
+        }
+    }
+
     fn invalid(
         &mut self,
         id: &'static str,
@@ -375,8 +376,8 @@ impl Place<'_> {
         found: impl std::fmt::Display,
         expected: impl Into<String>,
     ) {
-        self.problems
-            .push(Problem::invalid(id, self.index, member, found, expected));
+        let problem = Problem::invalid(id, self.index, member, found, expected);
+        self.note(problem);
     }
 
     fn scalar(
@@ -448,14 +449,7 @@ impl Place<'_> {
 
     fn cast_value(&mut self, parameters: &CastValueParameters, incoming: DataType) -> CastValue {
         let outgoing = parameters.data_type;
-        if parameters.out_of_range == Some(OutOfRange::Wrap) && outgoing.is_float() {
-            self.invalid(
-                "cast-value/wrap-needs-integer",
-                "/configuration/out_of_range",
-                format!("\"wrap\" with the data type {outgoing}"),
-                "an integer data type, or \"clamp\", or no out_of_range",
-            );
-        }
+        self.wrap_needs_integer(parameters);
         let encode_map = self.map("encode", &parameters.encode, incoming, outgoing);
         let decode_map = self.map("decode", &parameters.decode, outgoing, incoming);
         CastValue {
@@ -474,29 +468,91 @@ impl Place<'_> {
         pairs: &[(Literal, Literal)],
         from: DataType,
         to: DataType,
-    ) -> Vec<(Scalar, Scalar)> {
+    ) -> ScalarMap {
         let mut map: Vec<(Scalar, Scalar)> = Vec::new();
-        for (n, (input, output)) in pairs.iter().enumerate() {
+        let mut known: HashMap<Scalar, &Literal> = HashMap::new();
+        for (n, (key, value)) in pairs.iter().enumerate() {
             let place = format!("/configuration/scalar_map/{name}/{n}");
             let id = "cast-value/map-scalar";
-            let input = self.scalar(id, &format!("{place}/0"), input, from);
-            let output = self.scalar(id, &format!("{place}/1"), output, to);
+            let input = self.scalar(id, &format!("{place}/0"), key, from);
+            let output = self.scalar(id, &format!("{place}/1"), value, to);
             let (Some(input), Some(output)) = (input, output) else {
                 continue;
             };
-            if let Some((first, _)) = map.iter().find(|(known, _)| known.equals(input)) {
+            if let Some(first) = known.get(&input.representative()) {
                 let problem = Problem::invalid(
                     "cast-value/duplicate-key",
                     self.index,
                     format!("{place}/0"),
-                    format!("the input {input}, which equals the earlier input {first}"),
+                    format!("the input {key}, which as a {from} is the same as {first} before it"),
                     "each input once; readers differ in which of equal ones they use",
                 );
-                self.problems.push(problem.unsound());
+                self.note(problem.unsound());
             }
+            known.entry(input.representative()).or_insert(key);
             map.push((input, output));
         }
-        map
+        ScalarMap::new(map)
+    }
+
+    /// Judges a codec whose incoming type is unknown by what holds for every type, and says what it gives out.
+    fn judge_untyped(&mut self, codec: &Codec) -> Option<DataType> {
+        match codec {
+            Codec::ScaleOffset(parameters) => {
+                let offset = parameters
+                    .offset
+                    .as_ref()
+                    .map(|literal| ("offset", literal));
+                let scale = parameters.scale.as_ref().map(|literal| ("scale", literal));
+                for (name, literal) in offset.into_iter().chain(scale) {
+                    self.untyped_parameter(name, literal);
+                }
+                None
+            }
+            Codec::CastValue(parameters) => {
+                self.wrap_needs_integer(parameters);
+                Some(parameters.data_type)
+            }
+            Codec::FixedScaleOffset(parameters) => parameters.astype.or(parameters.dtype),
+            Codec::Unreadable => None,
+        }
+    }
+
+    fn untyped_parameter(&mut self, name: &str, literal: &Literal) {
+        let member = format!("/configuration/{name}");
+        let article = if name == "scale" { "a" } else { "an" };
+        let found = format!("{article} {name} of {literal}");
+        match literal {
+            Literal::Other(_) => {
+                let expected =
+                    "a number, or a string that is a fill value of the type at this place";
+                self.invalid("scale-offset/scalar", member, found, expected);
+            }
+            Literal::Number(_) if name == "scale" && is_zero_text(literal) => {
+                self.invalid(
+                    "scale-offset/zero-scale",
+                    member,
+                    found,
+                    "a number other than zero",
+                );
+            }
+            Literal::String(text) if text.ends_with("Infinity") || text == "NaN" => {
+                self.invalid("scale-offset/not-finite", member, found, "a finite number");
+            }
+            _ => {}
+        }
+    }
+
+    fn wrap_needs_integer(&mut self, parameters: &CastValueParameters) {
+        let outgoing = parameters.data_type;
+        if parameters.out_of_range == Some(OutOfRange::Wrap) && outgoing.is_float() {
+            self.invalid(
+                "cast-value/wrap-needs-integer",
+                "/configuration/out_of_range",
+                format!("\"wrap\" with the data type {outgoing}"),
+                "an integer data type, or \"clamp\", or no out_of_range",
+            );
+        }
     }
 
     fn legacy(

@@ -58,6 +58,8 @@ pub struct Fault {
     pub operand: Scalar,
     /// The type that could not hold the result.
     pub target: DataType,
+    /// The arithmetic that failed, if it was some: its sign and the other operand.
+    pub operation: Option<(char, Scalar)>,
 }
 
 impl Fault {
@@ -66,6 +68,14 @@ impl Fault {
             kind,
             operand,
             target,
+            operation: None,
+        }
+    }
+
+    pub(crate) const fn in_operation(self, sign: char, parameter: Scalar) -> Self {
+        Self {
+            operation: Some((sign, parameter)),
+            ..self
         }
     }
 }
@@ -75,27 +85,54 @@ impl fmt::Display for Fault {
         let Self {
             operand, target, ..
         } = self;
-        match self.kind {
-            FaultKind::NotANumber => write!(f, "NaN has no value in {target}"),
-            FaultKind::Infinite => write!(f, "{operand} has no value in {target}"),
-            FaultKind::OutOfRange => {
-                let (low, high) = Scalar::finite_range(*target);
+        let (low, high) = Scalar::finite_range(*target);
+        match (self.kind, self.operation) {
+            (FaultKind::NotANumber | FaultKind::Infinite, _) => {
+                write!(
+                    f,
+                    "{operand} has no value in {target} unless scalar_map gives it one"
+                )
+            }
+            (FaultKind::OutOfRange, _) => {
+                let operand = long(*operand);
                 write!(
                     f,
                     "{operand} is out of the range of {target} ({low} to {high})"
                 )
             }
-            FaultKind::Overflow => {
+            (FaultKind::Overflow, Some((sign, parameter))) => {
+                write!(f, "{operand} {sign} {parameter} is not a value of {target}")?;
+                if target.is_integer() {
+                    write!(f, " ({low} to {high})")?;
+                }
+                Ok(())
+            }
+            (FaultKind::Overflow, None) => {
                 write!(f, "the result for {operand} is not a value of {target}")
             }
-            FaultKind::Remainder => {
+            (FaultKind::Remainder, Some((_, parameter))) => {
                 write!(
                     f,
-                    "dividing {operand} by the scale leaves a remainder in {target}"
+                    "{operand} / {parameter} leaves a remainder, so it is not a value of {target}"
+                )
+            }
+            (FaultKind::Remainder, None) => {
+                write!(
+                    f,
+                    "the division of {operand} leaves a remainder in {target}"
                 )
             }
         }
     }
+}
+
+/// A number in full up to 10^21: its shortest form may lie on the other side of the end of a range of wide integers.
+fn long(value: Scalar) -> String {
+    let number = value.to_f64();
+    if value.data_type().is_float() && (1e16..1e21).contains(&number.abs()) {
+        return number.to_string();
+    }
+    value.to_string()
 }
 
 impl std::error::Error for Fault {}

@@ -74,7 +74,7 @@ pub enum LiteralError {
         high: Scalar,
     },
     /// Text that is no JSON number.
-    #[error("{0:?} is no number")]
+    #[error("{0} is no JSON number")]
     NotANumber(String),
 }
 
@@ -113,12 +113,12 @@ impl Scalar {
     pub fn parse(literal: &Literal, data_type: DataType) -> Result<Self, LiteralError> {
         match literal {
             Literal::Number(text) if !is_json_number(text) => {
-                Err(LiteralError::NotANumber(text.clone()))
+                Err(LiteralError::NotANumber(shorten(text)))
             }
             Literal::Number(text) if data_type.is_integer() => parse_integer(text, data_type),
             Literal::Number(text) => parse_decimal(text, data_type),
             Literal::String(text) => parse_string(text, data_type),
-            Literal::Other(text) => Err(LiteralError::NotAScalar(text.clone())),
+            Literal::Other(text) => Err(LiteralError::NotAScalar(shorten(text))),
         }
     }
 
@@ -184,6 +184,15 @@ impl fmt::Display for Scalar {
     }
 }
 
+/// A text for a message, cut where it is long.
+fn shorten(text: &str) -> String {
+    const LONGEST: usize = 60;
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
 /// Whether `text` is a number by the grammar of JSON.
 fn is_json_number(text: &str) -> bool {
     let digits = |s: &str| s.len() - s.trim_start_matches(|c: char| c.is_ascii_digit()).len();
@@ -211,7 +220,7 @@ fn is_json_number(text: &str) -> bool {
 fn out_of_range(text: &str, data_type: DataType) -> LiteralError {
     let (low, high) = Scalar::finite_range(data_type);
     LiteralError::OutOfRange {
-        found: text.to_owned(),
+        found: shorten(text),
         data_type,
         low,
         high,
@@ -221,7 +230,7 @@ fn out_of_range(text: &str, data_type: DataType) -> LiteralError {
 fn parse_integer(text: &str, data_type: DataType) -> Result<Scalar, LiteralError> {
     if text.contains(['.', 'e', 'E']) {
         return Err(LiteralError::NotAnInteger {
-            found: text.to_owned(),
+            found: shorten(text),
             data_type,
         });
     }
@@ -234,7 +243,7 @@ fn parse_integer(text: &str, data_type: DataType) -> Result<Scalar, LiteralError
 
 fn parse_string(text: &str, data_type: DataType) -> Result<Scalar, LiteralError> {
     let unknown = || LiteralError::UnknownString {
-        found: text.to_owned(),
+        found: shorten(text),
         data_type,
     };
     let Layout::Float(format) = data_type.layout() else {
@@ -253,7 +262,7 @@ fn parse_string(text: &str, data_type: DataType) -> Result<Scalar, LiteralError>
             let bits = u64::from_str_radix(digits, 16).ok();
             bits.filter(|bits| digits.len() == width && bits >> (data_type.bits() - 1) <= 1)
                 .ok_or_else(|| LiteralError::Width {
-                    found: text.to_owned(),
+                    found: shorten(text),
                     data_type,
                     expected: if data_type.bits().is_multiple_of(8) {
                         format!("\"0x\" and {width} hex digits")

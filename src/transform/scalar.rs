@@ -153,6 +153,44 @@ impl Scalar {
         matches!(self.number(), Number::Finite(f) if f.significand == 0)
     }
 
+    /// The scalar that stands for all that equal this one numerically: the NaN that `"NaN"` means, or the positive zero.
+    pub(crate) fn representative(self) -> Self {
+        if self.is_nan() {
+            Self::nan(self.data_type)
+        } else if self.is_zero() {
+            Self::from_bits(self.data_type, 0)
+        } else {
+            self
+        }
+    }
+
+    /// The place of a number among all of its type, 0 being that of zero: neighbours have neighbouring places. Both zeros
+    /// have one place. Meaningless for NaN.
+    pub(crate) fn ordinal(self) -> i128 {
+        match self.data_type.layout() {
+            Layout::Int { .. } => self.integer().unwrap_or_default(),
+            Layout::Float(format) => {
+                let sign = format.sign_bit();
+                let magnitude = i128::from(self.bits & !sign);
+                if self.bits & sign == 0 {
+                    magnitude
+                } else {
+                    -magnitude
+                }
+            }
+        }
+    }
+
+    /// The number at a place, which must be that of a number of the type.
+    pub(crate) fn from_ordinal(data_type: DataType, ordinal: i128) -> Self {
+        let Layout::Float(format) = data_type.layout() else {
+            return Self::from_integer(data_type, ordinal).unwrap_or(Self::from_bits(data_type, 0));
+        };
+        let magnitude = u64::try_from(ordinal.unsigned_abs()).unwrap_or(u64::MAX);
+        let sign = if ordinal < 0 { format.sign_bit() } else { 0 };
+        Self::from_bits(data_type, sign | magnitude)
+    }
+
     /// Numerical equality, across types too: any NaN equals any NaN, 0.0 equals -0.0.
     #[must_use]
     pub fn equals(self, other: Self) -> bool {

@@ -28,6 +28,17 @@ enum Operation {
     Add,
 }
 
+impl Operation {
+    const fn sign(self) -> char {
+        match self {
+            Self::Subtract => '-',
+            Self::Multiply => '*',
+            Self::Divide => '/',
+            Self::Add => '+',
+        }
+    }
+}
+
 impl ScaleOffset {
     /// Encodes one element.
     ///
@@ -55,8 +66,9 @@ impl ScaleOffset {
         value: Scalar,
         parameter: Option<Scalar>,
     ) -> Result<Scalar, Fault> {
-        if let (Some(x), Some(integer)) = (value.integer(), parameter.map(Scalar::integer)) {
-            return self.integer_step(operation, value, x, integer);
+        if let (Some(x), Some(parameter)) = (value.integer(), parameter) {
+            let result = self.integer_step(operation, value, x, parameter.integer());
+            return result.map_err(|fault| fault.in_operation(operation.sign(), parameter));
         }
         let parameter = match (parameter, operation) {
             (Some(parameter), _) => parameter,
@@ -64,7 +76,8 @@ impl ScaleOffset {
             (None, Operation::Add) if self.has_zero_float() => Scalar::from_bits(self.data_type, 0),
             (None, _) => return Ok(value),
         };
-        self.float_step(operation, value, parameter)
+        let result = self.float_step(operation, value, parameter);
+        result.map_err(|fault| fault.in_operation(operation.sign(), parameter))
     }
 
     fn has_zero_float(&self) -> bool {

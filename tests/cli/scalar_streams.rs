@@ -119,13 +119,13 @@ fn bits_are_printed_in_whole_bytes() {
 
 #[test]
 fn the_first_failure_ends_the_stream_after_what_came_before_it() {
-    insta::assert_snapshot!(encode("float64", EXAMPLE_3, "", "10\n99999\n20\n"), @r"
+    insta::assert_snapshot!(encode("float64", EXAMPLE_3, "", "10\n99999\n20\n"), @"
     exit: 1
     --- stdout
     2
 
     --- stderr
-    error: line 2: 99999.0 cannot be encoded: codec 1 (cast_value): 10000.900000000001 is out of the range of uint8 (0 to 255); values from -10.0 to 2540.0 fit
+    error: line 2: 99999.0 cannot be encoded: codec 1 (cast_value): 10000.900000000001 is out of the range of uint8 (0 to 255); values from -15.0 to 2544.9999999999995 fit
     hint: --keep-going goes on after a scalar that fails
     ");
 }
@@ -137,11 +137,11 @@ fn keep_going_answers_every_line() {
     exit: 1
     --- stdout
     2
-    {"error":"99999.0 cannot be encoded: codec 1 (cast_value): 10000.900000000001 is out of the range of uint8 (0 to 255); values from -10.0 to 2540.0 fit"}
+    {"error":"99999.0 cannot be encoded: codec 1 (cast_value): 10000.900000000001 is out of the range of uint8 (0 to 255); values from -15.0 to 2544.9999999999995 fit"}
     {"error":"an empty line; expected a number, \"NaN\", \"Infinity\", \"-Infinity\" or a string of \"0x\" and 16 hex digits"}
-    {"error":"NaN is no scalar; expected a number, \"NaN\", \"Infinity\", \"-Infinity\" or a string of \"0x\" and 16 hex digits; in JSON it is \"NaN\""}
+    {"error":"a bare NaN is no JSON; expected \"NaN\""}
     0
-    {"error":"Infinity cannot be encoded: codec 1 (cast_value): Infinity has no value in uint8; values from -10.0 to 2540.0 fit"}
+    {"error":"Infinity cannot be encoded: codec 1 (cast_value): Infinity has no value in uint8 unless scalar_map gives it one; values from -15.0 to 2544.9999999999995 fit"}
     {"error":"true is no scalar; expected a number, \"NaN\", \"Infinity\", \"-Infinity\" or a string of \"0x\" and 16 hex digits"}
     {"error":"the string \"10\" is no float64 scalar; expected a number, \"NaN\", \"Infinity\", \"-Infinity\" or a string of \"0x\" and 16 hex digits"}
     {"error":"1e999 is out of the range of float64 (-1.7976931348623157e308 to 1.7976931348623157e308); expected a number, \"NaN\", \"Infinity\", \"-Infinity\" or a string of \"0x\" and 16 hex digits"}
@@ -159,9 +159,9 @@ fn integers_say_what_went_wrong() {
     exit: 1
     --- stdout
     1002
-    {"error":"7 cannot be decoded: codec 0 (scale_offset): dividing 7 by the scale leaves a remainder in int16"}
+    {"error":"7 cannot be decoded: codec 0 (scale_offset): 7 / 3 leaves a remainder, so it is not a value of int16"}
     11922
-    {"error":"32767 cannot be decoded: codec 0 (scale_offset): dividing 32767 by the scale leaves a remainder in int16"}
+    {"error":"32767 cannot be decoded: codec 0 (scale_offset): 32767 / 3 leaves a remainder, so it is not a value of int16"}
     {"error":"32768 is out of the range of int16 (-32768 to 32767); expected an integer from -32768 to 32767"}
     {"error":"1.5 is not written as an integer, as int16 needs; expected an integer from -32768 to 32767"}
 
@@ -172,7 +172,7 @@ fn integers_say_what_went_wrong() {
     exit: 1
     --- stdout
     0
-    {"error":"0 cannot be encoded: codec 0 (scale_offset): the result for 0 is not a value of uint16; values from 1000 to 1255 fit"}
+    {"error":"0 cannot be encoded: codec 0 (scale_offset): 0 - 1000 is not a value of uint16 (0 to 65535); values from 1000 to 1255 fit"}
     {"error":"1256 cannot be encoded: codec 1 (cast_value): 256 is out of the range of uint8 (0 to 255); values from 1000 to 1255 fit"}
 
     --- stderr
@@ -243,28 +243,35 @@ fn an_unknown_type_is_refused_with_the_right_spelling() {
     insta::assert_snapshot!(encode("<f4", "[]", "", ""), @r#"
     exit: 2
     --- stderr
-    error: --dtype: there is no data type "<f4"
-    hint: Zarr v3 spells it float32
+    error: invalid data type "<f4": Zarr v3 spells it float32
+
+    Usage: zarrpack encode [OPTIONS] <INPUT> <OUTPUT>
+
+    For more information, try '--help'.
     "#);
-    insta::assert_snapshot!(encode("float", "[]", "", ""), @r#"
+    insta::assert_snapshot!(encode("float", "[]", "", ""), @"
     exit: 2
     --- stderr
-    error: --dtype: there is no data type "float"
-    hint: one of int2, int4, int8, int16, int32, int64, uint2, uint4, uint8, uint16, uint32, uint64, float4_e2m1fn, float6_e2m3fn, float6_e3m2fn, float8_e3m4, float8_e4m3, float8_e4m3b11fnuz, float8_e4m3fnuz, float8_e5m2, float8_e5m2fnuz, float8_e8m0fnu, bfloat16, float16, float32, float64
-    "#);
+    error: invalid value 'float' for '--dtype <TYPE>'
+      [possible values: int2, int4, int8, int16, int32, int64, uint2, uint4, uint8, uint16, uint32, uint64, float4_e2m1fn, float6_e2m3fn, float6_e3m2fn, float8_e3m4, float8_e4m3, float8_e4m3b11fnuz, float8_e4m3fnuz, float8_e5m2, float8_e5m2fnuz, float8_e8m0fnu, bfloat16, float16, float32, float64]
+
+      tip: a similar value exists: 'float64'
+
+    For more information, try '--help'.
+    ");
 }
 
 #[test]
 fn an_unsound_chain_runs_with_a_warning() {
     let codecs = r#"[{"name": "cast_value", "configuration": {"data_type": "uint8", "scalar_map": {"encode": [["NaN", 0], ["NaN", 1]]}}}]"#;
-    insta::assert_snapshot!(encode("float32", codecs, "", "\"NaN\"\n"), @"
+    insta::assert_snapshot!(encode("float32", codecs, "", "\"NaN\"\n"), @r#"
     exit: 0
     --- stdout
     0
 
     --- stderr
-    warning: codec 0 (cast_value), /configuration/scalar_map/encode/1/0: the input NaN, which equals the earlier input NaN; expected each input once; readers differ in which of equal ones they use [cast-value/duplicate-key]
-    ");
+    warning: codec 0 (cast_value), /configuration/scalar_map/encode/1/0: the input "NaN", which as a float32 is the same as "NaN" before it; expected each input once; readers differ in which of equal ones they use [cast-value/duplicate-key]
+    "#);
 }
 
 #[test]
@@ -279,8 +286,8 @@ fn the_legacy_codec_is_decoded_and_not_encoded() {
     insta::assert_snapshot!(encode("float32", codecs, "", "1\n"), @"
     exit: 2
     --- stderr
-    error: codec 0 (numcodecs.fixedscaleoffset) is the legacy codec, which is read and not written
-    hint: use scale_offset and cast_value to encode
+    error: the chain in --codecs is invalid
+      - codec 0 (numcodecs.fixedscaleoffset): the legacy codec, which is read and not written; expected scale_offset and cast_value, which supersede it, to encode [legacy/read-only]
     ");
     // The same bytes through the codecs that supersede it: the arithmetic is float32, and rounds elsewhere.
     let pair = r#"[{"name": "scale_offset", "configuration": {"scale": 100, "offset": 273.15}}, {"name": "cast_value", "configuration": {"data_type": "int16", "out_of_range": "wrap"}}]"#;
@@ -358,7 +365,7 @@ fn hostile_lines_get_an_answer() {
     insta::assert_snapshot!(outcome, @r#"
     exit: 1
     --- stdout
-    {"error":"longer than 65536 bytes"}
+    {"error":"a line longer than 65536 bytes; expected one JSON scalar"}
     2.0
     {"error":"not valid UTF-8"}
     3.0
@@ -486,4 +493,89 @@ fn a_sample_of_the_vectors() {
         compared += 1;
     }
     assert!(compared >= 500, "only {compared} runs");
+}
+
+#[test]
+fn codecs_behind_an_unknown_type_are_judged_all_the_same() {
+    let codecs = r#"[
+        {"name": "cast_value", "configuration": {"data_type": "float99"}},
+        {"name": "scale_offset", "configuration": {"scale": 0, "offset": null}},
+        {"name": "cast_value", "configuration": {"data_type": "float32", "out_of_range": "wrap"}},
+        {"name": "numcodecs.fixedscaleoffset", "configuration": {"scale": 1, "offset": 0}}
+    ]"#;
+    insta::assert_snapshot!(encode("float64", codecs, "", "1\n"), @r#"
+    exit: 2
+    --- stderr
+    error: the chain in --codecs is invalid
+      - codec 0 (cast_value), /configuration/data_type: "float99"; expected one of int2, int4, int8, int16, int32, int64, uint2, uint4, uint8, uint16, uint32, uint64, float4_e2m1fn, float6_e2m3fn, float6_e3m2fn, float8_e3m4, float8_e4m3, float8_e4m3b11fnuz, float8_e4m3fnuz, float8_e5m2, float8_e5m2fnuz, float8_e8m0fnu, bfloat16, float16, float32, float64 [cast-value/data-type]
+      - codec 1 (scale_offset), /configuration/offset: an offset of null; expected a number, or a string that is a fill value of the type at this place [scale-offset/scalar]
+      - codec 1 (scale_offset), /configuration/scale: a scale of 0; expected a number other than zero [scale-offset/zero-scale]
+      - codec 2 (cast_value), /configuration/out_of_range: "wrap" with the data type float32; expected an integer data type, or "clamp", or no out_of_range [cast-value/wrap-needs-integer]
+      - codec 3 (numcodecs.fixedscaleoffset): the legacy codec, which is read and not written; expected scale_offset and cast_value, which supersede it, to encode [legacy/read-only]
+    "#);
+}
+
+#[test]
+fn a_line_without_an_end_ends_the_stream() {
+    let sandbox = Sandbox::new();
+    let arguments = ["encode", "-", "-", "--dtype", "float64", "--codecs", "[]"];
+    // More than a line may hold, and no line break: the rest must not be waited for.
+    let outcome = sandbox.run_with(arguments, vec![b'1'; 200_000]);
+    insta::assert_snapshot!(outcome, @"
+    exit: 1
+    --- stderr
+    error: line 1: a line longer than 65536 bytes; expected one JSON scalar
+    hint: --keep-going goes on after a scalar that fails
+    ");
+}
+
+#[test]
+fn a_long_map_is_bound_and_looked_up_quickly() {
+    let pairs: Vec<String> = (0..200_000)
+        .map(|n| format!("[{n}, {}]", n % 100))
+        .collect();
+    let codecs = format!(
+        r#"[{{"name": "cast_value", "configuration": {{"data_type": "uint8", "scalar_map": {{"encode": [{}]}}}}}}]"#,
+        pairs.join(",")
+    );
+    let sandbox = Sandbox::new();
+    sandbox.file("chain.json", codecs);
+    let input: String = (0..50_000).map(|n| format!("{n}\n")).collect();
+    let arguments = [
+        "encode",
+        "-",
+        "-",
+        "--dtype",
+        "float64",
+        "--codecs",
+        "@chain.json",
+    ];
+    let outcome = sandbox.run_with(arguments, input);
+    assert_eq!(outcome.exit, Some(0), "{}", outcome.stderr);
+    assert!(outcome.stdout.starts_with("0\n1\n2\n"));
+}
+
+#[test]
+fn nothing_in_the_input_commands_the_terminal() {
+    let outcome = encode("float64", "[]", "", "\u{1b}[31mred\u{7}\n");
+    insta::assert_snapshot!(outcome, @r#"
+    exit: 1
+    --- stderr
+    error: line 1: \u{1b}[31mred\u{7} is no scalar; expected a number, "NaN", "Infinity", "-Infinity" or a string of "0x" and 16 hex digits
+    hint: --keep-going goes on after a scalar that fails
+    "#);
+}
+
+#[test]
+fn flags_may_be_repeated() {
+    assert_eq!(
+        encode(
+            "int8",
+            "[]",
+            "--bits --bits --keep-going --keep-going",
+            "1\n"
+        )
+        .exit,
+        Some(0)
+    );
 }

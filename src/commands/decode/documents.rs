@@ -8,7 +8,6 @@ use crate::error::Error;
 use crate::metadata::edit::{Draft, EditError, Editor, Layout};
 use crate::metadata::json::{IssueKind, Limits, NonFinite, Value, parse};
 use crate::metadata::{Node, Problems, v2, v3};
-use crate::transform::scalar::Scalar;
 
 /// The attribute in which xarray keeps the names of dimensions in Zarr v2.
 const ARRAY_DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
@@ -29,11 +28,18 @@ pub(super) fn array(text: &ArrayText, array: &OpenArray) -> Result<PlainDocument
     match text {
         ArrayText::V3(text) => {
             let mut problems = Problems::default();
-            let v3::Document::Array(partial) = v3::read(&Node::root(&text.parsed.root), &mut problems) else {
+            let v3::Document::Array(partial) =
+                v3::read(&Node::root(&text.parsed.root), &mut problems)
+            else {
                 return Err(Error::finding("zarr.json is no array"));
             };
-            let codecs = partial.codecs.ok_or_else(|| Error::finding("zarr.json has no codecs"))?;
-            let PlainChain { codecs: plain, replaced } = plain_chain(&codecs, array.element_size());
+            let codecs = partial
+                .codecs
+                .ok_or_else(|| Error::finding("zarr.json has no codecs"))?;
+            let PlainChain {
+                codecs: plain,
+                replaced,
+            } = plain_chain(&codecs, array.element_size());
             let mut editor = editor(text, codecs.node.span());
             editor.replace(codecs.node.value, &plain);
             Ok(PlainDocument {
@@ -41,11 +47,17 @@ pub(super) fn array(text: &ArrayText, array: &OpenArray) -> Result<PlainDocument
                 replaced,
             })
         }
-        ArrayText::V2 { array: document, attributes } => {
+        ArrayText::V2 {
+            array: document,
+            attributes,
+        } => {
             let mut problems = Problems::default();
             let v2 = v2::array(&Node::root(&document.parsed.root), &mut problems).complete();
             let v2 = v2.ok_or_else(|| Error::finding(".zarray is incomplete"))?;
-            let compressor = v2.compressor.as_ref().map(|codec| (codec.id.value, codec.node.value));
+            let compressor = v2
+                .compressor
+                .as_ref()
+                .map(|codec| (codec.id.value, codec.node.value));
             let PlainChain { codecs, replaced } = plain_chain_v2(compressor, array.element_size());
             let draft = array_v2(array, codecs, attributes.as_ref())?;
             Ok(PlainDocument {
@@ -58,12 +70,19 @@ pub(super) fn array(text: &ArrayText, array: &OpenArray) -> Result<PlainDocument
 
 /// The v3 document of an array of Zarr v2.
 fn array_v2(array: &OpenArray, codecs: Draft, attributes: Option<&Text>) -> Result<Draft, Error> {
-    let numbers = |numbers: &[u64]| Draft::Array(numbers.iter().copied().map(Draft::from).collect());
+    let numbers =
+        |numbers: &[u64]| Draft::Array(numbers.iter().copied().map(Draft::from).collect());
     let attributes = attributes.map(|text| &text.parsed.root);
-    let names = attributes.and_then(|root| root.get(ARRAY_DIMENSIONS)).and_then(Value::as_array);
-    let names: Option<Vec<&str>> = names.and_then(|names| names.iter().map(Value::as_str).collect());
+    let names = attributes
+        .and_then(|root| root.get(ARRAY_DIMENSIONS))
+        .and_then(Value::as_array);
+    let names: Option<Vec<&str>> =
+        names.and_then(|names| names.iter().map(Value::as_str).collect());
     let names = names.filter(|names| names.len() == array.shape().len());
-    let kept = attributes.and_then(Value::as_object).unwrap_or_default().iter();
+    let kept = attributes
+        .and_then(Value::as_object)
+        .unwrap_or_default()
+        .iter();
     let kept = kept.filter(|member| names.is_none() || member.name != ARRAY_DIMENSIONS);
     let kept = Draft::object(kept.map(|member| (member.name.clone(), Draft::from(&member.value))));
     let grid = [("chunk_shape", numbers(&array.chunk_shape()))];
@@ -75,49 +94,24 @@ fn array_v2(array: &OpenArray, codecs: Draft, attributes: Option<&Text>) -> Resu
         ("data_type", Draft::string(array.data_type())),
         ("chunk_grid", extension("regular", grid)),
         ("chunk_key_encoding", extension("default", keys)),
-        ("fill_value", fill(array)?),
+        ("fill_value", draft(array.fill_json())?),
         ("codecs", codecs),
         ("attributes", kept),
     ];
     if let Some(names) = names {
-        members.push(("dimension_names", Draft::Array(names.into_iter().map(Draft::string).collect())));
+        members.push((
+            "dimension_names",
+            Draft::Array(names.into_iter().map(Draft::string).collect()),
+        ));
     }
     Ok(Draft::object(members))
 }
 
 fn extension<const N: usize>(name: &str, configuration: [(&str, Draft); N]) -> Draft {
-    Draft::object([("name", Draft::string(name)), ("configuration", Draft::object(configuration))])
-}
-
-/// The fill of an array in the encoding of Zarr v3.
-fn fill(array: &OpenArray) -> Result<Draft, Error> {
-    let bytes = array.fill();
-    if let Some(data_type) = array.element_type() {
-        return Ok(scalar(Scalar::from_ne_bytes(data_type, bytes)));
-    }
-    if array.data_type() == "bool" {
-        return Ok(Draft::Bool(bytes != [0]));
-    }
-    use crate::transform::data_type::DataType::{Float32, Float64};
-    let part = match array.data_type() {
-        "complex64" => Float32,
-        "complex128" => Float64,
-        other => {
-            let message = format!("a fill value of type {other} cannot be written as Zarr v3");
-            return Err(Error::finding(message));
-        }
-    };
-    let (re, im) = bytes.split_at(part.size());
-    let parts = [re, im].map(|bytes| scalar(Scalar::from_ne_bytes(part, bytes)));
-    Ok(Draft::Array(parts.into()))
-}
-
-fn scalar(value: Scalar) -> Draft {
-    let text = value.to_json();
-    match text.strip_prefix('"') {
-        Some(rest) => Draft::string(rest.trim_end_matches('"')),
-        None => Draft::Number(text),
-    }
+    Draft::object([
+        ("name", Draft::string(name)),
+        ("configuration", Draft::object(configuration)),
+    ])
 }
 
 /// The documents of all groups, by path, given those of the arrays that changed.
@@ -136,10 +130,15 @@ pub(super) fn groups(
         let Kind::Group(group) = &entry.kind else {
             continue;
         };
-        let skips = skipped.iter().any(|path| inside(path, &entry.path).is_some());
+        let skips = skipped
+            .iter()
+            .any(|path| inside(path, &entry.path).is_some());
         let text = match group {
             GroupText::V3(text) => group_v3(text, &entry.path, arrays, skips)?,
-            GroupText::V2 { attributes, consolidated } => {
+            GroupText::V2 {
+                attributes,
+                consolidated,
+            } => {
                 if *consolidated && !skips {
                     consolidate.push(entry.path.as_str());
                 }
@@ -156,8 +155,15 @@ pub(super) fn groups(
         documents.insert(entry.path.clone(), text);
     }
     for path in consolidate {
-        let all = arrays.iter().chain(copied).map(|(path, text)| (*path, *text));
-        let nodes = all.chain(documents.iter().map(|(path, text)| (path.as_str(), text.as_str())));
+        let all = arrays
+            .iter()
+            .chain(copied)
+            .map(|(path, text)| (*path, *text));
+        let nodes = all.chain(
+            documents
+                .iter()
+                .map(|(path, text)| (path.as_str(), text.as_str())),
+        );
         let mut copies = BTreeMap::new();
         for (node, text) in nodes {
             if let Some(name) = inside(node, path).filter(|name| !name.is_empty()) {
@@ -185,10 +191,19 @@ fn inside<'p>(path: &'p str, group: &str) -> Option<&'p str> {
         return Some(path);
     }
     let rest = path.strip_prefix(group)?;
-    if rest.is_empty() { Some(rest) } else { rest.strip_prefix('/') }
+    if rest.is_empty() {
+        Some(rest)
+    } else {
+        rest.strip_prefix('/')
+    }
 }
 
-fn group_v3(text: &Text, path: &str, arrays: &BTreeMap<&str, &str>, skips: bool) -> Result<String, Error> {
+fn group_v3(
+    text: &Text,
+    path: &str,
+    arrays: &BTreeMap<&str, &str>,
+    skips: bool,
+) -> Result<String, Error> {
     let mut problems = Problems::default();
     let root = Node::root(&text.parsed.root);
     let v3::Document::Group(group) = v3::read(&root, &mut problems) else {
@@ -199,12 +214,18 @@ fn group_v3(text: &Text, path: &str, arrays: &BTreeMap<&str, &str>, skips: bool)
     };
     let mut editor = editor(text, consolidated.node.span());
     if skips {
-        editor.remove_member(root.value, "consolidated_metadata").map_err(edited)?;
+        editor
+            .remove_member(root.value, "consolidated_metadata")
+            .map_err(edited)?;
         return editor.apply().map_err(edited);
     }
     let mut bare = non_finite(text);
     for entry in &consolidated.entries {
-        let separator = if path.is_empty() || entry.path.is_empty() { "" } else { "/" };
+        let separator = if path.is_empty() || entry.path.is_empty() {
+            ""
+        } else {
+            "/"
+        };
         let full = format!("{path}{separator}{}", entry.path);
         if let Some(document) = arrays.get(full.as_str()) {
             let span = entry.node.span();
@@ -238,13 +259,18 @@ fn quote(editor: &mut Editor<'_>, text: &Text, number: std::ops::Range<usize>) {
 }
 
 fn non_finite(text: &Text) -> Vec<std::ops::Range<usize>> {
-    let issues = text.parsed.issues.iter().filter(|issue| issue.kind == IssueKind::NonFinite);
+    let issues = text
+        .parsed
+        .issues
+        .iter()
+        .filter(|issue| issue.kind == IssueKind::NonFinite);
     issues.map(|issue| issue.span.clone()).collect()
 }
 
 fn draft(document: &str) -> Result<Draft, Error> {
     let parsed = parse(document.as_bytes(), &Limits::default(), NonFinite::Keep);
-    let parsed = parsed.map_err(|error| Error::finding("a document that was made is not JSON").because(error))?;
+    let parsed = parsed
+        .map_err(|error| Error::finding("a document that was made is not JSON").because(error))?;
     Ok(Draft::from(&parsed.root))
 }
 

@@ -44,15 +44,21 @@ impl Input {
 
     /// The arrays whose documents are sound.
     pub(super) fn arrays(&self) -> impl Iterator<Item = (&Entry, &ArrayText)> {
-        self.catalog.entries.iter().filter_map(|entry| match &entry.kind {
-            Kind::Array(text) => Some((entry, text)),
-            _ => None,
-        })
+        self.catalog
+            .entries
+            .iter()
+            .filter_map(|entry| match &entry.kind {
+                Kind::Array(text) => Some((entry, text)),
+                _ => None,
+            })
     }
 
     /// The one array that is selected.
     pub(super) fn only_array(&self, ui: &mut Ui, memory: u64) -> Result<OpenArray, Error> {
-        let selected: Vec<_> = self.arrays().filter(|(entry, _)| self.selection.contains(&entry.path)).collect();
+        let selected: Vec<_> = self
+            .arrays()
+            .filter(|(entry, _)| self.selection.contains(&entry.path))
+            .collect();
         match selected.as_slice() {
             [(entry, text)] => {
                 warn_of_fill(ui, entry, text);
@@ -68,7 +74,8 @@ impl Input {
             }
             many => {
                 let count = many.len();
-                let mut error = Error::usage(format!("this takes one array, and {count} are selected"));
+                let mut error =
+                    Error::usage(format!("this takes one array, and {count} are selected"));
                 for (entry, _) in many.iter().take(10) {
                     error = error.detail(named(&entry.path));
                 }
@@ -83,7 +90,8 @@ impl Input {
 pub(super) fn open(entry: &Entry, text: &ArrayText, memory: u64) -> Result<OpenArray, Error> {
     let named = named(&entry.path);
     let storage = FilesystemStore::new(&entry.directory);
-    let storage = storage.map_err(|error| Error::new(ErrorKind::Io, format!("{named}: {error}")))?;
+    let storage =
+        storage.map_err(|error| Error::new(ErrorKind::Io, format!("{named}: {error}")))?;
     let opened = text.with(|document| OpenArray::open(std::sync::Arc::new(storage), "", document));
     let opened = opened.map_err(|error| Error::finding(format!("{named}: {error}")))?;
     let array = opened.map_err(|error| {
@@ -92,7 +100,9 @@ pub(super) fn open(entry: &Entry, text: &ArrayText, memory: u64) -> Result<OpenA
             ArrayText::V2 { .. } => ".zarray",
         };
         let refused = Error::finding(format!("{named} cannot be decoded"));
-        error.problems.iter().fold(refused, |refused, problem| refused.detail(format!("{file}, {problem}")))
+        error.problems.iter().fold(refused, |refused, problem| {
+            refused.detail(format!("{file}, {problem}"))
+        })
     })?;
     const LEAST: u64 = 2 << 30;
     Ok(array.with_max_memory(memory.saturating_mul(2).max(LEAST)))
@@ -102,8 +112,14 @@ pub(super) fn open(entry: &Entry, text: &ArrayText, memory: u64) -> Result<OpenA
 pub(super) fn warn_of_fill(ui: &mut Ui, entry: &Entry, text: &ArrayText) {
     let warnings = text.with(|document: ArrayDocument<'_, '_>| {
         let model = Model::new(document).ok()?;
-        let problems = model.packing().flat_map(|packing| &packing.binding.problems);
-        Some(problems.map(|problem| format!("{} [{}]", problem.found, problem.id)).collect::<Vec<_>>())
+        let problems = model
+            .packing()
+            .flat_map(|packing| &packing.binding.problems);
+        Some(
+            problems
+                .map(|problem| format!("{} [{}]", problem.found, problem.id))
+                .collect::<Vec<_>>(),
+        )
     });
     for warning in warnings.ok().flatten().into_iter().flatten() {
         ui.warning(format!("{}: {warning}", named(&entry.path)));
@@ -112,7 +128,10 @@ pub(super) fn warn_of_fill(ui: &mut Ui, entry: &Entry, text: &ArrayText) {
 
 /// The error of a chunk of an array.
 pub(super) fn chunk_error(path: &str, error: &ChunkError) -> Error {
-    Error::new(error.failure.kind.error_kind(), format!("{}: {error}", named(path)))
+    Error::new(
+        error.failure.kind.error_kind(),
+        format!("{}: {error}", named(path)),
+    )
 }
 
 /// Starts to heed signals.

@@ -24,15 +24,28 @@ pub(super) fn run(ui: &mut Ui, global: &GlobalArgs, args: &DecodeArgs) -> Result
     let (threads, memory, share) = shares(global);
     let array = input.only_array(ui, memory)?;
     let region = match &args.region {
-        Some(spec) => spec.resolve(array.shape()).map_err(|error| Error::usage(format!("--region: {error}")))?,
+        Some(spec) => spec
+            .resolve(array.shape())
+            .map_err(|error| Error::usage(format!("--region: {error}")))?,
         None => Region::all(array.shape()),
     };
     let header = header(&array, &region)?;
-    let existing = if args.overwrite { Existing::Replace } else { Existing::Refuse };
+    let existing = if args.overwrite {
+        Existing::Replace
+    } else {
+        Existing::Refuse
+    };
     if args.dry_run {
         StagedFile::check(&output, existing)?;
-        let length = header.data_length().map_err(|error| Error::finding(error.to_string()))?;
-        ui.print(format!("would write {} bytes of {} to {:?}\n", length, array.data_type(), args.output))?;
+        let length = header
+            .data_length()
+            .map_err(|error| Error::finding(error.to_string()))?;
+        ui.print(format!(
+            "would write {} bytes of {} to {:?}\n",
+            length,
+            array.data_type(),
+            args.output
+        ))?;
         return Ok(ExitCode::Done);
     }
     let interrupt = heed_signals()?;
@@ -40,8 +53,12 @@ pub(super) fn run(ui: &mut Ui, global: &GlobalArgs, args: &DecodeArgs) -> Result
     for leftover in file.leftovers() {
         ui.status(leftover);
     }
-    let bytes = header.to_bytes().map_err(|error| Error::finding(error.to_string()))?;
-    let data = header.data_length().map_err(|error| Error::finding(error.to_string()))?;
+    let bytes = header
+        .to_bytes()
+        .map_err(|error| Error::finding(error.to_string()))?;
+    let data = header
+        .data_length()
+        .map_err(|error| Error::finding(error.to_string()))?;
     file.reserve(bytes.len() as u64 + data)?;
     file.write_at(&bytes, 0)?;
     let writer = Writer {
@@ -62,15 +79,30 @@ pub(super) fn run(ui: &mut Ui, global: &GlobalArgs, args: &DecodeArgs) -> Result
     let written = match boxes {
         Some(boxes) => pipeline.unordered(
             boxes,
-            |part| elements(part).unwrap_or(u64::MAX).saturating_mul(size).saturating_add(working_bytes(&array)),
+            |part| {
+                elements(part)
+                    .unwrap_or(u64::MAX)
+                    .saturating_mul(size)
+                    .saturating_add(working_bytes(&array))
+            },
             OnFailure::Stop,
-            |part| writer.write_box(&part).inspect(|written| progress.advance(*written)).map(|_| ()),
+            |part| {
+                writer
+                    .write_box(&part)
+                    .inspect(|written| progress.advance(*written))
+                    .map(|_| ())
+            },
         ),
         None => pipeline.unordered(
             writer.chunks(),
             |_| working_bytes(&array),
             OnFailure::Stop,
-            |index| writer.write_chunk(&index).inspect(|written| progress.advance(*written)).map(|_| ()),
+            |index| {
+                writer
+                    .write_chunk(&index)
+                    .inspect(|written| progress.advance(*written))
+                    .map(|_| ())
+            },
         ),
     };
     drop(progress);
@@ -82,7 +114,8 @@ pub(super) fn run(ui: &mut Ui, global: &GlobalArgs, args: &DecodeArgs) -> Result
 fn header(array: &OpenArray, region: &Region) -> Result<Header, Error> {
     let element = ElementType::from_zarr_name(array.data_type());
     let element = element.map_err(|error| {
-        Error::finding(error.to_string()).hint("decode to a store, or to - with --format jsonl or raw")
+        Error::finding(error.to_string())
+            .hint("decode to a store, or to - with --format jsonl or raw")
     })?;
     Ok(Header {
         element,
@@ -141,20 +174,29 @@ impl Writer<'_> {
             }
         }
         let rest = self.region.ranges.get(1..).unwrap_or_default();
-        let row = elements(rest)?.checked_mul(size)?.checked_mul(*chunk_shape.first()?)?;
+        let row = elements(rest)?
+            .checked_mul(size)?
+            .checked_mul(*chunk_shape.first()?)?;
         let scattered = stretch < LONG_STRETCH && row <= limit;
         scattered.then(|| Boxes::new(self.region, &chunk_shape, limit / size))
     }
 
     fn chunks(&self) -> GridIndices {
-        let lengths: Vec<NonZeroU64> = self.array.chunk_shape().into_iter().filter_map(NonZeroU64::new).collect();
+        let lengths: Vec<NonZeroU64> = self
+            .array
+            .chunk_shape()
+            .into_iter()
+            .filter_map(NonZeroU64::new)
+            .collect();
         GridIndices::covering(&self.region.ranges, &lengths)
     }
 
     /// Writes a box, which lies together in the file.
     fn write_box(&self, part: &[std::ops::Range<u64>]) -> Result<u64, Failed> {
         let size = self.array.element_size();
-        let length = elements(part).and_then(|n| usize::try_from(n).ok()).unwrap_or(usize::MAX);
+        let length = elements(part)
+            .and_then(|n| usize::try_from(n).ok())
+            .unwrap_or(usize::MAX);
         let mut bytes = vec![0; length.saturating_mul(size)];
         read_box(self.array, part, &mut bytes)?;
         let mut at = None;
@@ -175,10 +217,17 @@ impl Writer<'_> {
             {
                 return Ok(());
             }
-            values.scatter(piece, &self.region.ranges, self.array.element_size(), |at, bytes| {
-                written += bytes.len() as u64;
-                self.file.write_at(bytes, self.start + at as u64).map_err(Failed::from)
-            })
+            values.scatter(
+                piece,
+                &self.region.ranges,
+                self.array.element_size(),
+                |at, bytes| {
+                    written += bytes.len() as u64;
+                    self.file
+                        .write_at(bytes, self.start + at as u64)
+                        .map_err(Failed::from)
+                },
+            )
         })?;
         Ok(written)
     }

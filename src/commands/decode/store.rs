@@ -67,7 +67,11 @@ pub(super) fn run(ui: &mut Ui, global: &GlobalArgs, args: &DecodeArgs) -> Result
     let input = Input::open(args)?;
     let output = Place::resolve(&args.output)?;
     Place::require_apart(input.store.place(), &output)?;
-    let existing = if args.overwrite { Existing::Replace } else { Existing::Refuse };
+    let existing = if args.overwrite {
+        Existing::Replace
+    } else {
+        Existing::Refuse
+    };
     Staging::check(&output, existing)?;
     let (threads, memory, _) = shares(global);
     let mut exit = ExitCode::Done;
@@ -142,7 +146,11 @@ fn decode(entry: &Entry, text: &ArrayText, memory: u64) -> Result<Decode, Error>
     let array = open(entry, text, memory)?;
     let document = documents::array(text, &array)?;
     let encoder = PlainEncoder::new(&document.text).map_err(|reason| {
-        Error::finding(format!("{} cannot be written as a plain array", named(&entry.path))).detail(reason)
+        Error::finding(format!(
+            "{} cannot be written as a plain array",
+            named(&entry.path)
+        ))
+        .detail(reason)
     })?;
     Ok(Decode {
         array,
@@ -153,7 +161,12 @@ fn decode(entry: &Entry, text: &ArrayText, memory: u64) -> Result<Decode, Error>
 }
 
 /// Ends the run at the first array that cannot be decoded, unless it is to go on without.
-fn refuse_undecodable(ui: &mut Ui, planned: &[Planned<'_>], skip: bool, exit: &mut ExitCode) -> Result<(), Error> {
+fn refuse_undecodable(
+    ui: &mut Ui,
+    planned: &[Planned<'_>],
+    skip: bool,
+    exit: &mut ExitCode,
+) -> Result<(), Error> {
     let mut refused = Vec::new();
     for Planned { action, .. } in planned {
         if let Action::Skip(error) = action {
@@ -166,13 +179,21 @@ fn refuse_undecodable(ui: &mut Ui, planned: &[Planned<'_>], skip: bool, exit: &m
     }
     if skip {
         for error in refused {
-            let details: String = error.details().iter().map(|detail| format!("; {detail}")).collect();
+            let details: String = error
+                .details()
+                .iter()
+                .map(|detail| format!("; {detail}"))
+                .collect();
             ui.warning(format!("skipped: {error}{details}"));
         }
         return Ok(());
     }
     let count = refused.len();
-    let kind = if *exit == ExitCode::Io { ErrorKind::Io } else { ErrorKind::Finding };
+    let kind = if *exit == ExitCode::Io {
+        ErrorKind::Io
+    } else {
+        ErrorKind::Finding
+    };
     let arrays = if count == 1 { "array" } else { "arrays" };
     let mut error = Error::new(kind, format!("{count} {arrays} cannot be decoded"));
     for one in refused {
@@ -184,7 +205,10 @@ fn refuse_undecodable(ui: &mut Ui, planned: &[Planned<'_>], skip: bool, exit: &m
     Err(error.hint("--skip-undecodable goes on without them"))
 }
 
-fn group_documents(input: &Input, planned: &[Planned<'_>]) -> Result<BTreeMap<String, String>, Error> {
+fn group_documents(
+    input: &Input,
+    planned: &[Planned<'_>],
+) -> Result<BTreeMap<String, String>, Error> {
     let (mut arrays, mut copied, mut skipped) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
     for Planned { entry, action } in planned {
         match action {
@@ -229,13 +253,19 @@ fn write(
         Action::Copy => {
             for file in files(&entry.directory)? {
                 interrupt.check()?;
-                staging.copy(&entry.directory.join(&file), &key(&entry.path, &object_key(&file)?))?;
+                staging.copy(
+                    &entry.directory.join(&file),
+                    &key(&entry.path, &object_key(&file)?),
+                )?;
             }
             Ok(())
         }
         Action::Decode(decode) => {
             write_chunks(ui, pipeline, staging, entry, decode)?;
-            staging.write(&key(&entry.path, "zarr.json"), decode.document.text.as_bytes())?;
+            staging.write(
+                &key(&entry.path, "zarr.json"),
+                decode.document.text.as_bytes(),
+            )?;
             Ok(())
         }
     }
@@ -248,21 +278,38 @@ fn write_chunks(
     entry: &Entry,
     decode: &Decode,
 ) -> Result<(), Error> {
-    let Decode { array, encoder, same_keys, .. } = decode;
+    let Decode {
+        array,
+        encoder,
+        same_keys,
+        ..
+    } = decode;
     let chunks = existing_chunks(array, &entry.directory)?;
     let progress = ui.progress(chunks.len() as u64, "chunks");
-    let working = array.working_bytes().saturating_mul(2).saturating_add(array.chunk_bytes().saturating_mul(2));
+    let working = array
+        .working_bytes()
+        .saturating_mul(2)
+        .saturating_add(array.chunk_bytes().saturating_mul(2));
     let written = pipeline.unordered(
         chunks.into_iter(),
         |_| working,
         OnFailure::Stop,
         |index| -> Result<(), Error> {
-            let chunk = array.decode_chunk(&index).map_err(|error| chunk_error(&entry.path, &error))?;
+            let chunk = array
+                .decode_chunk(&index)
+                .map_err(|error| chunk_error(&entry.path, &error))?;
             if let Some(chunk) = chunk {
                 let encoded = encoder.encode(chunk).map_err(|reason| {
-                    Error::finding(format!("{}: chunk {index:?} cannot be encoded: {reason}", named(&entry.path)))
+                    Error::finding(format!(
+                        "{}: chunk {index:?} cannot be encoded: {reason}",
+                        named(&entry.path)
+                    ))
                 })?;
-                let object = if *same_keys { array.chunk_key(&index) } else { default_key(&index) };
+                let object = if *same_keys {
+                    array.chunk_key(&index)
+                } else {
+                    default_key(&index)
+                };
                 staging.write(&key(&entry.path, &object), &encoded)?;
             }
             progress.advance(1);
@@ -275,7 +322,9 @@ fn write_chunks(
 
 /// The key of a chunk in the default encoding.
 fn default_key(index: &[u64]) -> String {
-    index.iter().fold("c".to_owned(), |key, n| format!("{key}/{n}"))
+    index
+        .iter()
+        .fold("c".to_owned(), |key, n| format!("{key}/{n}"))
 }
 
 /// The indices of the chunks that exist, in row-major order: by the files that are there, since a grid may have more chunks
@@ -285,14 +334,20 @@ fn existing_chunks(array: &OpenArray, directory: &Path) -> Result<Vec<Vec<u64>>,
     let mut chunks = Vec::new();
     for file in files(directory)? {
         let Some(key) = file.to_str() else { continue };
-        let numbers = key.split(['/', '.', std::path::MAIN_SEPARATOR]).filter(|part| *part != "c");
+        let numbers = key
+            .split(['/', '.', std::path::MAIN_SEPARATOR])
+            .filter(|part| *part != "c");
         let index: Option<Vec<u64>> = numbers.map(|part| part.parse().ok()).collect();
         let Some(mut index) = index else { continue };
         // The one chunk of an array without dimensions has the key "0" in Zarr v2, and "c" in v3.
         if rank == 0 && index == [0] {
             index.clear();
         }
-        let inside = index.len() == rank && index.iter().zip(array.grid_shape()).all(|(n, length)| n < length);
+        let inside = index.len() == rank
+            && index
+                .iter()
+                .zip(array.grid_shape())
+                .all(|(n, length)| n < length);
         if inside && Path::new(&array.chunk_key(&index)) == file {
             chunks.push(index);
         }
@@ -314,13 +369,16 @@ fn files(directory: &Path) -> Result<Vec<PathBuf>, Error> {
             let entry = entry.map_err(|cause| failed(&path, cause))?;
             let below = relative.join(entry.file_name());
             // Links are followed, since a chunk may be one.
-            let metadata = fs::metadata(entry.path()).map_err(|cause| failed(&entry.path(), cause))?;
+            let metadata =
+                fs::metadata(entry.path()).map_err(|cause| failed(&entry.path(), cause))?;
             if !metadata.is_dir() {
                 found.push(below);
             } else if below.components().count() <= DEEPEST {
                 stack.push(below);
             } else {
-                return Err(Error::finding(format!("{path:?} is nested too deeply to hold chunks")));
+                return Err(Error::finding(format!(
+                    "{path:?} is nested too deeply to hold chunks"
+                )));
             }
         }
     }
@@ -350,10 +408,21 @@ fn report(ui: &mut Ui, args: &DecodeArgs, planned: &[Planned<'_>]) -> Result<(),
     for array in arrays {
         let shape = array.shape.iter().map(|shape| format!(" {shape:?}"));
         let data_type = array.data_type.iter().map(|name| format!(" {name}"));
-        let replaced = array.replaced.iter().map(|name| format!(", zstd instead of {name}"));
+        let replaced = array
+            .replaced
+            .iter()
+            .map(|name| format!(", zstd instead of {name}"));
         let reason = array.reason.iter().map(|reason| format!(": {reason}"));
-        let rest: String = data_type.chain(shape).chain(replaced).chain(reason).collect();
-        ui.print(format!("{:<7} {}{rest}\n", array.action, named(&array.path)))?;
+        let rest: String = data_type
+            .chain(shape)
+            .chain(replaced)
+            .chain(reason)
+            .collect();
+        ui.print(format!(
+            "{:<7} {}{rest}\n",
+            array.action,
+            named(&array.path)
+        ))?;
     }
     Ok(())
 }

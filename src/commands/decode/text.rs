@@ -20,7 +20,9 @@ pub(super) fn run(ui: &mut Ui, global: &GlobalArgs, args: &DecodeArgs) -> Result
     let (threads, memory, share) = shares(global);
     let array = input.only_array(ui, memory)?;
     let region = match &args.region {
-        Some(spec) => spec.resolve(array.shape()).map_err(|error| Error::usage(format!("--region: {error}")))?,
+        Some(spec) => spec
+            .resolve(array.shape())
+            .map_err(|error| Error::usage(format!("--region: {error}")))?,
         None => Region::all(array.shape()),
     };
     let format = args.format.unwrap_or(Format::Jsonl);
@@ -29,8 +31,11 @@ pub(super) fn run(ui: &mut Ui, global: &GlobalArgs, args: &DecodeArgs) -> Result
         (Format::Raw, _) => None,
         (_, Some(element)) => Some(element),
         (_, None) => {
-            return Err(Error::finding(format!("values of type {} cannot be printed", array.data_type()))
-                .hint("--format raw prints their bytes"));
+            return Err(Error::finding(format!(
+                "values of type {} cannot be printed",
+                array.data_type()
+            ))
+            .hint("--format raw prints their bytes"));
         }
     };
     let interrupt = heed_signals()?;
@@ -47,7 +52,9 @@ pub(super) fn run(ui: &mut Ui, global: &GlobalArgs, args: &DecodeArgs) -> Result
         observer: &|_| {},
     };
     let print = |part: Vec<std::ops::Range<u64>>| -> Result<Vec<u8>, ChunkError> {
-        let length = elements(&part).and_then(|n| usize::try_from(n).ok()).unwrap_or(usize::MAX);
+        let length = elements(&part)
+            .and_then(|n| usize::try_from(n).ok())
+            .unwrap_or(usize::MAX);
         let mut bytes = vec![0; length.saturating_mul(array.element_size())];
         read_box(&array, &part, &mut bytes)?;
         let Some(element) = element else {
@@ -72,7 +79,13 @@ pub(super) fn run(ui: &mut Ui, global: &GlobalArgs, args: &DecodeArgs) -> Result
     };
     let printed = pipeline.ordered(
         Boxes::new(&region, &array.chunk_shape(), limit),
-        |part| elements(part).unwrap_or(u64::MAX).saturating_mul(size).saturating_mul(8).saturating_add(working_bytes(&array)),
+        |part| {
+            elements(part)
+                .unwrap_or(u64::MAX)
+                .saturating_mul(size)
+                .saturating_mul(8)
+                .saturating_add(working_bytes(&array))
+        },
         print,
         |text| match text {
             Ok(text) => ui.print(text),
@@ -110,7 +123,11 @@ impl Element {
     fn text(self, bytes: &[u8]) -> String {
         let real = |data_type, bytes, bits| {
             let scalar = Scalar::from_ne_bytes(data_type, bytes);
-            if bits { scalar.to_bits_json() } else { scalar.to_json() }
+            if bits {
+                scalar.to_bits_json()
+            } else {
+                scalar.to_json()
+            }
         };
         match self {
             Self::Real { data_type, bits } => real(data_type, bytes, bits),

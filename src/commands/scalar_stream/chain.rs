@@ -4,10 +4,14 @@ use crate::cli::JsonArg;
 use crate::codecs::configuration::{self, Reading};
 use crate::error::Error;
 use crate::metadata::json::{Limits, NonFinite, parse};
-use crate::transform::chain::{BoundChain, BoundCodec, Direction, bind as bind_codecs};
+use crate::transform::chain::{BoundChain, Direction, bind as bind_codecs};
 use crate::transform::data_type::DataType;
+use crate::transform::parameters::Codec;
 use crate::transform::problem::{Problem, Soundness};
 use crate::ui::Ui;
+
+/// The most problems that are printed one by one.
+const MOST_LISTED: usize = 100;
 
 /// A bound chain and the names of its codecs.
 #[derive(Debug)]
@@ -35,6 +39,19 @@ pub(super) fn bind(
         names,
         mut problems,
     } = read(codecs)?;
+    if direction == Direction::Encode {
+        for (index, codec) in parameters.iter().enumerate() {
+            if matches!(codec, Codec::FixedScaleOffset(_)) {
+                problems.push(Problem::invalid(
+                    "legacy/read-only",
+                    index,
+                    "",
+                    "the legacy codec, which is read and not written",
+                    "scale_offset and cast_value, which supersede it, to encode",
+                ));
+            }
+        }
+    }
     let binding = bind_codecs(data_type, None, &parameters);
     problems.extend(binding.problems);
     problems.sort_by_key(|problem| problem.codec);
@@ -43,22 +60,23 @@ pub(super) fn bind(
         Some(bound) if !problems.iter().any(|problem| invalid(&problem)) => bound,
         _ => {
             let error = Error::usage(format!("the chain in {} is invalid", codecs.origin));
-            let problems = problems.iter().filter(invalid);
-            return Err(problems.fold(error, |error, problem| {
+            let invalid: Vec<_> = problems.iter().filter(invalid).collect();
+            let listed = invalid.iter().take(MOST_LISTED);
+            let error = listed.fold(error, |error, problem| {
                 error.detail(describe(problem, &names))
-            }));
+            });
+            return Err(match invalid.len().saturating_sub(MOST_LISTED) {
+                0 => error,
+                more => error.detail(format!("and {more} more problems")),
+            });
         }
     };
-    let legacy = |codec: &BoundCodec| matches!(codec, BoundCodec::FixedScaleOffset(_));
-    if let (Direction::Encode, Some(index)) = (direction, bound.codecs().iter().position(legacy)) {
-        let place = place(index, &names);
-        return Err(Error::usage(format!(
-            "{place} is the legacy codec, which is read and not written"
-        ))
-        .hint("use scale_offset and cast_value to encode"));
-    }
-    for problem in &problems {
+    for problem in problems.iter().take(MOST_LISTED) {
         ui.warning(describe(problem, &names));
+    }
+    if problems.len() > MOST_LISTED {
+        let more = problems.len() - MOST_LISTED;
+        ui.warning(format!("and {more} more problems"));
     }
     Ok(Chain { bound, names })
 }
@@ -104,6 +122,11 @@ fn describe(problem: &Problem, names: &[String]) -> String {
 fn place(codec: usize, names: &[String]) -> String {
     match names.get(codec).map(String::as_str) {
         None | Some("") => format!("codec {codec}"),
-        Some(name) => format!("codec {codec} ({})", name.escape_debug()),
+        Some(name) => {
+            const LONGEST: usize = 40;
+            let short: String = name.chars().take(LONGEST).collect();
+            let dots = if short.len() < name.len() { "..." } else { "" };
+            format!("codec {codec} ({}{dots})", short.escape_debug())
+        }
     }
 }

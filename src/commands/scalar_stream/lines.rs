@@ -67,13 +67,19 @@ impl Stream<'_> {
             if read == 0 {
                 break;
             }
-            let scalar = if read as u64 > LONGEST_LINE && !line.ends_with(b"\n") {
-                skip_line(&mut input)?;
-                Err(format!("longer than {LONGEST_LINE} bytes"))
+            let too_long = read as u64 > LONGEST_LINE && !line.ends_with(b"\n");
+            block.lines.push(if too_long {
+                Err(format!(
+                    "a line longer than {LONGEST_LINE} bytes; expected one JSON scalar"
+                ))
             } else {
                 self.parse(&line)
-            };
-            block.lines.push(scalar);
+            });
+            if too_long {
+                // Without keeping going this ends the stream here: the rest of the line may never come.
+                self.flush(ui, &mut block, &mut tally)?;
+                skip_line(&mut input)?;
+            }
             let waiting = !input.buffer().contains(&b'\n');
             if waiting || block.lines.len() == BLOCK {
                 self.flush(ui, &mut block, &mut tally)?;
@@ -105,14 +111,11 @@ impl Stream<'_> {
             Some(b'-' | b'0'..=b'9') => Literal::Number(text.to_owned()),
             Some(_) => Literal::Other(shorten(text)),
         };
-        Scalar::parse(&literal, data_type).map_err(|error| {
-            let bare = match text {
-                "NaN" | "Infinity" | "-Infinity" => format!("; in JSON it is \"{text}\""),
-                _ => String::new(),
-            };
-            let forms = data_type.literal_forms();
-            format!("{}; expected {forms}{bare}", shorten(&error.to_string()))
-        })
+        if let "NaN" | "Infinity" | "-Infinity" = text {
+            return Err(format!("a bare {text} is no JSON; expected \"{text}\""));
+        }
+        Scalar::parse(&literal, data_type)
+            .map_err(|error| format!("{error}; expected {}", data_type.literal_forms()))
     }
 
     /// Transforms and prints the lines of a block, and empties it.
@@ -181,8 +184,8 @@ impl Stream<'_> {
             Direction::Decode => "decoded",
         };
         let place = self.chain.describe(*codec);
-        let fits = match (self.direction, self.chain.bound.representable_range()) {
-            (Direction::Encode, Some((low, high))) if self.chain.bound.codecs().len() > 1 => {
+        let fits = match (self.direction, self.chain.bound.fitting_range()) {
+            (Direction::Encode, Some((low, high))) => {
                 format!("; values from {low} to {high} fit")
             }
             _ => String::new(),

@@ -28,7 +28,7 @@ impl<'a> Side<'a> {
             to,
             rounding: codec.rounding,
             out_of_range: codec.out_of_range,
-            map,
+            map: map.entries(),
         }
     }
 }
