@@ -18,9 +18,6 @@ pub const LEGACY: &str = "numcodecs.fixedscaleoffset";
 /// The name of the legacy codec in Zarr v2 metadata.
 pub const LEGACY_V2: &str = "fixedscaleoffset";
 
-/// The length of a map. Every pair is compared with all others when a chain is bound.
-const MOST_PAIRS: usize = 4096;
-
 /// A list of codecs as a document has it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reading {
@@ -351,13 +348,6 @@ impl Reader<'_> {
             );
             return Vec::new();
         };
-        if entries.len() > MOST_PAIRS {
-            let found = format!("a list of {}", entries.len());
-            let expected =
-                format!("at most {MOST_PAIRS} pairs, as this program looks them up one by one");
-            self.invalid(id, place, found, expected);
-            return Vec::new();
-        }
         let mut pairs = Vec::new();
         for (n, entry) in entries.iter().enumerate() {
             match entry.as_array() {

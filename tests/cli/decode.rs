@@ -1,28 +1,454 @@
-//! `zarrpack decode`.
+//! `zarrpack decode` of stores.
 
-use crate::harness::Sandbox;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::harness::{Outcome, Sandbox};
+
+fn testdata() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/stores")
+}
+
+/// A sandbox with a copy of a store of the test data, called `in.zarr`.
+fn with_store(name: &str) -> Sandbox {
+    let sandbox = Sandbox::new();
+    copy_tree(&testdata().join(name), &sandbox.path().join("in.zarr"));
+    sandbox
+}
+
+fn copy_tree(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy_tree(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), &target).unwrap();
+        }
+    }
+}
+
+/// Every file below a folder, with what it holds.
+fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    let mut stack = vec![folder.to_owned()];
+    while let Some(path) = stack.pop() {
+        for entry in fs::read_dir(path).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                stack.push(path);
+            } else {
+                let relative = path.strip_prefix(folder).unwrap().to_owned();
+                files.insert(relative, fs::read(&path).unwrap());
+            }
+        }
+    }
+    files
+}
+
+fn succeeds(outcome: &Outcome) {
+    assert_eq!(outcome.exit, Some(0), "{outcome}");
+}
+
+/// The stores of the test data, each with the paths of its arrays and the files that hold their values.
+fn stores() -> Vec<(String, Vec<(String, PathBuf)>)> {
+    let mut stores = Vec::new();
+    for entry in fs::read_dir(testdata()).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "json") {
+            continue;
+        }
+        let notes: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        let name = notes["store"].as_str().unwrap().to_owned();
+        let folder = testdata().join(format!("{name}.expected"));
+        let expected = notes["expected"].as_object().into_iter().flatten();
+        let arrays = expected.filter_map(|(path, file)| {
+            let file = folder.join(file.as_str()?);
+            (!path.starts_with("cf_decoded") && file.exists()).then(|| (path.clone(), file))
+        });
+        stores.push((name.clone(), arrays.collect()));
+    }
+    stores.sort();
+    stores
+}
+
+/// The elements of a `.npy` file, little-endian, behind the header as text.
+fn npy(path: &Path) -> (String, Vec<u8>) {
+    let bytes = fs::read(path).unwrap();
+    let end = 10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
+    let header = String::from_utf8(bytes[10..end].to_vec()).unwrap();
+    let size: usize = header.split("'descr': '").nth(1).unwrap()[2..3].parse().unwrap();
+    let mut data = bytes[end..].to_vec();
+    if header.contains("'>") {
+        data.chunks_mut(size).for_each(<[u8]>::reverse);
+    }
+    (header.replace("'>", "'<").trim_end().to_owned(), data)
+}
 
 #[test]
-fn stores_have_to_wait() {
-    insta::assert_snapshot!(Sandbox::new().run("decode a.zarr -"), @"
-    exit: 2
-    --- stderr
-    error: this version can decode streams of scalars only: INPUT and OUTPUT must both be -
-    hint: for example: zarrpack decode - - --dtype float64 --codecs @chain.json
+fn every_reference_array_comes_back_bit_for_bit() {
+    let mut compared = 0;
+    for (name, arrays) in stores() {
+        // One cannot be read, and of the other zarr-python's own reading is wrong: see tests/stores.rs.
+        if ["fso_scale0", "fso_transpose_after"].contains(&name.as_str()) {
+            continue;
+        }
+        let sandbox = with_store(&name);
+        succeeds(&sandbox.run("decode in.zarr plain.zarr -q"));
+        for (path, expected) in arrays {
+            for store in ["in.zarr", "plain.zarr"] {
+                let mut arguments = vec!["decode", store, "out.npy", "--overwrite", "-qq"];
+                if path != "/" {
+                    arguments.extend(["--array", &path]);
+                }
+                succeeds(&sandbox.run_with(arguments, ""));
+                let (got, expected) = (npy(&sandbox.path().join("out.npy")), npy(&expected));
+                assert_eq!(got.0, expected.0, "{name} {path} {store}");
+                let same = got.1 == expected.1 || only_nans_differ(&got, &expected);
+                assert!(same, "{name} {path} {store}");
+            }
+            compared += 1;
+        }
+    }
+    assert!(compared > 50, "only {compared} arrays");
+}
+
+/// Whether two arrays of floats differ in nothing but the bits of NaNs.
+fn only_nans_differ(a: &(String, Vec<u8>), b: &(String, Vec<u8>)) -> bool {
+    let equal = |a: &[u8], b: &[u8]| match a.len() {
+        4 => {
+            let of = |bytes: &[u8]| f32::from_le_bytes(bytes.try_into().unwrap());
+            of(a).is_nan() && of(b).is_nan()
+        }
+        8 => {
+            let of = |bytes: &[u8]| f64::from_le_bytes(bytes.try_into().unwrap());
+            of(a).is_nan() && of(b).is_nan()
+        }
+        _ => false,
+    };
+    let size = match a.0.split("'<").nth(1).unwrap().split('\'').next().unwrap() {
+        "f4" => 4,
+        "f8" => 8,
+        _ => return false,
+    };
+    let mut pairs = a.1.chunks(size).zip(b.1.chunks(size));
+    a.1.len() == b.1.len() && pairs.all(|(a, b)| a == b || equal(a, b))
+}
+
+#[test]
+fn a_plain_store_keeps_everything_but_the_packing() {
+    let sandbox = with_store("group_consolidated");
+    insta::assert_snapshot!(sandbox.run("decode in.zarr out.zarr"), @"
+    exit: 0
+    --- stdout
+    decode  model/pressure float64 [10]
+    copy    model/run1/mask
+    decode  model/run1/temp float32 [8, 10]
+    copy    time
+    ");
+    let (before, after) = (tree(&sandbox.path().join("in.zarr")), tree(&sandbox.path().join("out.zarr")));
+    let names = |tree: &BTreeMap<PathBuf, Vec<u8>>| tree.keys().cloned().collect::<Vec<_>>();
+    assert_eq!(names(&before), names(&after));
+    for (path, bytes) in &after {
+        if path.ends_with("zarr.json") {
+            let text = std::str::from_utf8(bytes).unwrap();
+            let document: Value = serde_json::from_str(text).unwrap();
+            assert!(!text.contains("fixedscaleoffset") && !text.contains("cast_value"), "{text}");
+            let original: Value = serde_json::from_slice(&before[path]).unwrap();
+            for member in ["shape", "data_type", "fill_value", "attributes", "chunk_grid", "dimension_names"] {
+                assert_eq!(document.get(member), original.get(member), "{}", path.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn threads_and_memory_do_not_change_a_byte() {
+    for name in ["group_plain", "so_cv_sharded_partial", "fso_f4_i2_blosc_3d"] {
+        let sandbox = with_store(name);
+        let mut first = None;
+        for (n, flags) in ["-j1", "-j2", "-j8", "-j8 --memory 1KiB"].into_iter().enumerate() {
+            succeeds(&sandbox.run(&format!("decode in.zarr out{n}.zarr -qq {flags}")));
+            let files = tree(&sandbox.path().join(format!("out{n}.zarr")));
+            assert_eq!(*first.get_or_insert(files.clone()), files, "{name} {flags}");
+        }
+    }
+}
+
+#[test]
+fn values_are_printed() {
+    let sandbox = with_store("so_example3_nan");
+    insta::assert_snapshot!(sandbox.run("decode in.zarr - --region 0:4"), @r#"
+    exit: 0
+    --- stdout
+    1620.0
+    2090.0
+    2140.0
+    "NaN"
+    "#);
+    insta::assert_snapshot!(sandbox.run("decode in.zarr - --region 2:4 --format csv"), @"
+    exit: 0
+    --- stdout
+    dim_0,value
+    2,2140.0
+    3,NaN
+    ");
+    insta::assert_snapshot!(sandbox.run("decode in.zarr - --region=-1 --bits"), @r#"
+    exit: 0
+    --- stdout
+    "0x7ff8000000000000"
+    "#);
+    let raw = sandbox.run("decode in.zarr - --region 0:0 --format raw");
+    assert_eq!((raw.exit, raw.stdout.as_str()), (Some(0), ""));
+    let sandbox = with_store("fso_f4_u2_zstd_2d");
+    insta::assert_snapshot!(sandbox.run("decode in.zarr - --region=1,:3 --format csv"), @"
+    exit: 0
+    --- stdout
+    dim_0,dim_1,value
+    1,0,261.73
+    1,1,272.53
+    1,2,270.57
     ");
 }
 
 #[test]
-fn a_stream_needs_a_type_and_codecs() {
-    insta::assert_snapshot!(Sandbox::new().run("decode - -"), @"
+fn a_region_becomes_a_smaller_file() {
+    let sandbox = with_store("fso_f4_u2_zstd_2d");
+    succeeds(&sandbox.run("decode in.zarr all.npy"));
+    succeeds(&sandbox.run("decode in.zarr part.npy --region 1:3,2"));
+    let (header, part) = npy(&sandbox.path().join("part.npy"));
+    assert!(header.contains("'shape': (2,)"), "{header}");
+    let (header, all) = npy(&sandbox.path().join("all.npy"));
+    let columns = columns_of(&header);
+    let element = |row: usize| &all[(row * columns + 2) * 4..][..4];
+    assert_eq!(part, [element(1), element(2)].concat());
+}
+
+fn columns_of(header: &str) -> usize {
+    let shape = header.split("'shape': (").nth(1).unwrap().split(')').next().unwrap();
+    shape.split(", ").nth(1).unwrap().parse().unwrap()
+}
+
+#[test]
+fn what_cannot_be_asked_for_is_said() {
+    let sandbox = with_store("group_plain");
+    insta::assert_snapshot!(sandbox.run("decode in.zarr out.npy"), @"
     exit: 2
     --- stderr
-    error: the following required arguments were not provided:
-      --dtype <TYPE>
-      --codecs <JSON>
-
-    Usage: zarrpack decode --dtype <TYPE> --codecs <JSON> <INPUT> <OUTPUT>
+    error: this takes one array, and 4 are selected
+      - model/pressure
+      - model/run1/mask
+      - model/run1/temp
+      - time
+    hint: choose one with --array
+    ");
+    insta::assert_snapshot!(sandbox.run("decode in.zarr - --array nothing"), @r#"
+    exit: 2
+    --- stderr
+    error: no array matches --array "nothing"
+    hint: a pattern is held against the whole path, such as "model/temp"; "**/temp" finds it at any depth
+    "#);
+    insta::assert_snapshot!(sandbox.run("decode in.zarr - --array time --region 1,2"), @"
+    exit: 2
+    --- stderr
+    error: --region: the region has 2 dimensions, the array 1
+    ");
+    insta::assert_snapshot!(sandbox.run("decode in.zarr - --array time --region 99"), @"
+    exit: 2
+    --- stderr
+    error: --region: 99 is out of bounds for dimension 0, whose length is 5
+    ");
+    insta::assert_snapshot!(sandbox.run("decode in.zarr - --array time --region 1:2:3"), @r#"
+    exit: 2
+    --- stderr
+    error: invalid value '1:2:3' for '--region <REGION>': "2:3" is neither an index nor START:STOP
 
     For more information, try '--help'.
+    "#);
+    insta::assert_snapshot!(sandbox.run("decode in.zarr out.zarr --region 1"), @"
+    exit: 2
+    --- stderr
+    error: --region cannot be used for a store
     ");
+    insta::assert_snapshot!(sandbox.run("decode in.zarr out.zarr --format csv"), @"
+    exit: 2
+    --- stderr
+    error: --format jsonl, csv or raw cannot be used for a store
+    ");
+    insta::assert_snapshot!(sandbox.run("decode in.zarr out.zarr --dtype int8 --codecs []"), @"
+    exit: 2
+    --- stderr
+    error: --dtype and --codecs cannot be used for a store
+    ");
+    insta::assert_snapshot!(sandbox.run("decode - out.zarr"), @"
+    exit: 2
+    --- stderr
+    error: INPUT is - only where OUTPUT is - too
+    hint: decode - - transforms a stream of scalars
+    ");
+    insta::assert_snapshot!(sandbox.run("decode in.zarr in.zarr"), @r#"
+    exit: 2
+    --- stderr
+    error: input and output are the same place, "in.zarr"
+    hint: links and ".." were resolved; write to a directory beside the input
+    "#);
+    insta::assert_snapshot!(sandbox.run("decode in.zarr in.zarr/model/out.zarr"), @r#"
+    exit: 2
+    --- stderr
+    error: "in.zarr/model/out.zarr" lies inside "in.zarr": input and output must be apart
+    hint: links and ".." were resolved; write to a directory beside the input
+    "#);
+    insta::assert_snapshot!(sandbox.run("decode in.zarr/model ."), @r#"
+    exit: 2
+    --- stderr
+    error: "in.zarr/model" lies inside ".": input and output must be apart
+    hint: links and ".." were resolved; write to a directory beside the input
+    "#);
+    insta::assert_snapshot!(sandbox.run("decode nothing.zarr out.zarr"), @r#"
+    exit: 3
+    --- stderr
+    error: "nothing.zarr" does not exist
+    "#);
+    assert!(!sandbox.path().join("out.zarr").exists());
+}
+
+#[test]
+fn a_folder_without_zarr_is_said_to_be_one() {
+    let sandbox = Sandbox::new();
+    fs::create_dir(sandbox.path().join("empty")).unwrap();
+    insta::assert_snapshot!(sandbox.run("decode empty out.zarr"), @r#"
+    exit: 3
+    --- stderr
+    error: no Zarr array or group in "empty"
+    hint: INPUT is a directory with zarr.json, .zarray or .zgroup, or one above it
+    "#);
+}
+
+#[test]
+fn an_existing_output_is_replaced_only_when_asked() {
+    let sandbox = with_store("so_example3_nan");
+    sandbox.file("out.npy", "precious");
+    insta::assert_snapshot!(sandbox.run("decode in.zarr out.npy"), @r#"
+    exit: 2
+    --- stderr
+    error: "[FOLDER]/out.npy" exists
+    hint: choose another place, or pass --overwrite to replace it
+    "#);
+    assert_eq!(fs::read(sandbox.path().join("out.npy")).unwrap(), b"precious");
+    succeeds(&sandbox.run("decode in.zarr out.npy --overwrite"));
+    assert!(fs::read(sandbox.path().join("out.npy")).unwrap().starts_with(b"\x93NUMPY"));
+}
+
+#[test]
+fn a_dry_run_touches_nothing() {
+    let sandbox = with_store("group_plain");
+    let before = tree(sandbox.path());
+    insta::assert_snapshot!(sandbox.run("decode in.zarr out.zarr --dry-run"), @"
+    exit: 0
+    --- stdout
+    decode  model/pressure float64 [10]
+    copy    model/run1/mask
+    decode  model/run1/temp float32 [8, 10]
+    copy    time
+    ");
+    insta::assert_snapshot!(sandbox.run("decode in.zarr out.npy --dry-run --array time"), @r#"
+    exit: 0
+    --- stdout
+    would write 40 bytes of int64 to "out.npy"
+    "#);
+    assert_eq!(tree(sandbox.path()), before);
+}
+
+#[test]
+fn the_report_is_for_programs_too() {
+    let sandbox = with_store("v2_c_zlib");
+    let outcome = sandbox.run("decode in.zarr out.zarr --format json");
+    succeeds(&outcome);
+    let report: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    assert_eq!(report["schema"], "zarrpack.decode/1");
+    assert_eq!(report["arrays"][0]["action"], "decode");
+    assert_eq!(report["arrays"][0]["replaced"], serde_json::json!(["zlib"]));
+}
+
+#[test]
+fn a_chunk_that_does_not_decode_leaves_no_output() {
+    let sandbox = with_store("fso_f4_u2_zstd_2d");
+    let chunk = sandbox.path().join("in.zarr/c/0/0");
+    let bytes = fs::read(&chunk).unwrap();
+    fs::write(&chunk, &bytes[..bytes.len() / 2]).unwrap();
+    for output in ["out.npy", "out.zarr"] {
+        let outcome = sandbox.run(&format!("decode in.zarr {output}"));
+        assert_eq!(outcome.exit, Some(1), "{outcome}");
+        assert!(outcome.stderr.contains("c/0/0"), "{outcome}");
+        assert!(!sandbox.path().join(output).exists());
+    }
+    assert_eq!(sandbox.run("decode in.zarr -").exit, Some(1));
+    // What cannot be read at all is another matter.
+    fs::remove_file(&chunk).unwrap();
+    fs::create_dir(&chunk).unwrap();
+    assert_eq!(sandbox.run("decode in.zarr out.npy").exit, Some(3));
+    assert_eq!(fs::read_dir(sandbox.path()).unwrap().count(), 1, "something is left over");
+}
+
+#[test]
+fn an_array_that_cannot_be_decoded_can_be_left_out() {
+    let sandbox = with_store("group_consolidated");
+    let broken = tree(&sandbox.path().join("in.zarr"));
+    let (path, text) = broken.iter().find(|(_, text)| String::from_utf8_lossy(text).contains("\"node_type\": \"array\"")
+        && String::from_utf8_lossy(text).contains("fixedscaleoffset")).unwrap();
+    let text = String::from_utf8_lossy(text).replace("numcodecs.fixedscaleoffset", "numcodecs.nonsense");
+    fs::write(sandbox.path().join("in.zarr").join(path), text).unwrap();
+    insta::assert_snapshot!(sandbox.run("decode in.zarr out.zarr"), @"
+    exit: 0
+    --- stdout
+    copy    model/pressure
+    copy    model/run1/mask
+    decode  model/run1/temp float32 [8, 10]
+    copy    time
+    ");
+    insta::assert_snapshot!(sandbox.run("decode in.zarr out.zarr --skip-undecodable"), @r#"
+    exit: 2
+    --- stderr
+    error: "[FOLDER]/out.zarr" exists
+    hint: choose another place, or pass --overwrite to replace it
+    "#);
+}
+
+#[test]
+fn a_broken_document_is_named_with_line_and_member() {
+    let sandbox = with_store("so_example3_nan");
+    let path = sandbox.path().join("in.zarr/zarr.json");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replace("\"shape\"", "\"shapes\"")).unwrap();
+    insta::assert_snapshot!(sandbox.run("decode in.zarr out.zarr"), @r#"
+    exit: 1
+    --- stderr
+    error: 2 problems with metadata
+      - /: zarr.json, line 1 column 1, /shape: expected a member "shape", found nothing
+      - /: zarr.json, line 2 column 3, /shapes: expected only known members, or an object with "must_understand": false, found an unknown member
+    hint: --skip-undecodable goes on without what cannot be read
+    "#);
+    fs::write(&path, &text[..100]).unwrap();
+    insta::assert_snapshot!(sandbox.run("decode in.zarr -"), @"
+    exit: 1
+    --- stderr
+    error: /: zarr.json is not JSON: the string that starts here does not end at line 8 column 5
+    ");
+}
+
+#[test]
+fn bare_nan_in_attributes_is_no_reason_to_keep_the_data() {
+    let sandbox = with_store("so_example3_nan");
+    let path = sandbox.path().join("in.zarr/zarr.json");
+    let text = fs::read_to_string(&path).unwrap();
+    let text = text.replace("\"attributes\": {}", "\"attributes\": {\"missing_value\": NaN, \"note\": \"NaN\"}");
+    fs::write(&path, &text).unwrap();
+    succeeds(&sandbox.run("decode in.zarr out.zarr"));
+    let written = fs::read_to_string(sandbox.path().join("out.zarr/zarr.json")).unwrap();
+    let document: Value = serde_json::from_str(&written).unwrap();
+    assert_eq!(document["attributes"]["missing_value"], "NaN");
 }

@@ -23,13 +23,8 @@ fn a_stream_needs_a_type_and_codecs() {
     insta::assert_snapshot!(Sandbox::new().run("encode - -"), @"
     exit: 2
     --- stderr
-    error: the following required arguments were not provided:
-      --dtype <TYPE>
-      --codecs <JSON>
-
-    Usage: zarrpack encode --dtype <TYPE> --codecs <JSON> <INPUT> <OUTPUT>
-
-    For more information, try '--help'.
+    error: a stream of scalars needs --dtype and --codecs
+    hint: for example: zarrpack encode - - --dtype float64 --codecs @chain.json
     ");
 }
 

@@ -32,12 +32,12 @@ fn short_help_is_one_line_for_each_flag() {
       <OUTPUT>  Where to write: "-" is standard output, one JSON scalar a line
 
     Options:
+          --format <FORM>  Form of the data [default: jsonl] [possible values: jsonl]
           --dtype <TYPE>   Data type of the array, such as float64: what encode takes and decode gives
           --codecs <JSON>  Codecs of the chain: a JSON list, or @FILE to read it from a file
           --bits           Print floating-point numbers as hexadecimal bit patterns
           --keep-going     Go on after a scalar that fails: print {"error": "..."} in its place, and
                            exit with 1 at the end
-          --format <FORM>  Form of the data [default: jsonl] [possible values: jsonl]
       -h, --help           Print help (see more with '--help')
 
     Global options:
