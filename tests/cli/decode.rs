@@ -86,7 +86,32 @@ fn npy(path: &Path) -> (String, Vec<u8>) {
     if header.contains("'>") {
         data.chunks_mut(size).for_each(<[u8]>::reverse);
     }
-    (header.replace("'>", "'<").trim_end().to_owned(), data)
+    let header = header.replace("'>", "'<");
+    if header.contains("'fortran_order': True") {
+        data = in_c_order(&data, &shape_of(&header), size);
+    }
+    let header = header.replace("'fortran_order': True", "'fortran_order': False");
+    (header.trim_end().to_owned(), data)
+}
+
+fn shape_of(header: &str) -> Vec<usize> {
+    let shape = header.split("'shape': (").nth(1).unwrap().split(')').next().unwrap();
+    let lengths = shape.split(',').map(str::trim).filter(|length| !length.is_empty());
+    lengths.map(|length| length.parse().unwrap()).collect()
+}
+
+/// Elements whose first index runs fastest, put so that the last one does.
+fn in_c_order(data: &[u8], shape: &[usize], size: usize) -> Vec<u8> {
+    let mut ordered = Vec::with_capacity(data.len());
+    for n in 0..shape.iter().product() {
+        let (mut rest, mut place) = (n, 0);
+        for (axis, length) in shape.iter().enumerate().rev() {
+            place += rest % length * shape[..axis].iter().product::<usize>();
+            rest /= length;
+        }
+        ordered.extend(&data[place * size..][..size]);
+    }
+    ordered
 }
 
 #[test]
@@ -223,14 +248,9 @@ fn a_region_becomes_a_smaller_file() {
     let (header, part) = npy(&sandbox.path().join("part.npy"));
     assert!(header.contains("'shape': (2,)"), "{header}");
     let (header, all) = npy(&sandbox.path().join("all.npy"));
-    let columns = columns_of(&header);
+    let columns = shape_of(&header)[1];
     let element = |row: usize| &all[(row * columns + 2) * 4..][..4];
     assert_eq!(part, [element(1), element(2)].concat());
-}
-
-fn columns_of(header: &str) -> usize {
-    let shape = header.split("'shape': (").nth(1).unwrap().split(')').next().unwrap();
-    shape.split(", ").nth(1).unwrap().parse().unwrap()
 }
 
 #[test]

@@ -10,14 +10,18 @@ import * as zarr from "zarrita";
 
 const [folder] = process.argv.slice(2);
 
-// The bytes of elements, which must lie in C order.
+// The bytes of elements in C order; a transposed array has other strides.
 function bytesOf({ data, stride }, shape) {
-  let step = 1;
-  for (let axis = shape.length - 1; axis >= 0; axis--) {
-    if (stride[axis] !== step) throw new Error(`strides ${stride} are not those of C order`);
-    step *= shape[axis];
+  const size = data.BYTES_PER_ELEMENT;
+  const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+  const ordered = Buffer.alloc(bytes.length);
+  const index = shape.map(() => 0);
+  for (let at = 0; at < bytes.length; at += size) {
+    const from = index.reduce((sum, n, axis) => sum + n * stride[axis], 0) * size;
+    bytes.copy(ordered, at, from, from + size);
+    for (let axis = shape.length - 1; axis >= 0 && ++index[axis] === shape[axis]; axis--) index[axis] = 0;
   }
-  return Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+  return ordered;
 }
 
 async function readArray(store, path) {
