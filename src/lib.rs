@@ -1,9 +1,10 @@
 //! Packed Zarr arrays: values that are shifted, scaled and narrowed to a smaller type.
 //!
 //! zarrpack is a command-line program and the library under it. [`transform`] is the arithmetic, [`metadata`] reads
-//! documents; neither knows of the other, and [`codecs`] brings them together. [`store`] finds hierarchies and replaces them as a
-//! whole, [`pipeline`] works on many chunks at once. The program is a thin shell: [`cli`] says what can be asked for, [`commands`]
-//! does it, [`ui`] prints, and [`error`] says how a run can end.
+//! documents, [`store`] finds and replaces files; none knows of the others. [`codecs`] brings arithmetic and documents together
+//! to open arrays, [`catalog`] reads the nodes of a store, [`pieces`] and [`region`] cut arrays, and [`pipeline`] does work on many
+//! chunks at once. The program is a thin shell: [`cli`] says what can be asked for, [`commands`] does it, [`ui`] prints,
+//! and [`error`] says how a run can end.
 
 pub mod catalog;
 pub mod cli;

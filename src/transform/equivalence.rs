@@ -913,6 +913,15 @@ mod tests {
             assert_eq!(forth, whole);
             assert_eq!(back, whole);
         }
+        let (front, rest) = codes.split_at(36_000);
+        let mut merged = Differences::default();
+        std::thread::scope(|scope| {
+            let threads = [front, rest].map(|part| scope.spawn(|| comparison.stream(part)));
+            for thread in threads {
+                merged.merge(&thread.join().unwrap().unwrap());
+            }
+        });
+        assert_eq!(merged, whole);
     }
 
     #[test]

@@ -197,3 +197,132 @@ fn around(value: Scalar) -> Result<Scalar, Fault> {
     let whole = Scalar::from_bits(DataType::Float64, whole.to_bits());
     convert(whole, value.data_type())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use DataType::*;
+
+    fn codec(decoded: DataType, stored: DataType, scale: &str, offset: &str) -> FixedScaleOffset {
+        let parameter = |text: &str| Parameter::parse(&Literal::Number(text.to_owned())).unwrap();
+        FixedScaleOffset {
+            decoded,
+            stored,
+            scale: parameter(scale),
+            offset: parameter(offset),
+        }
+    }
+
+    fn of(data_type: DataType, x: f64) -> Scalar {
+        let x = Scalar::from_bits(Float64, x.to_bits());
+        cast(x, data_type, Rounding::NearestEven, None).unwrap()
+    }
+
+    fn encode(codec: &FixedScaleOffset, x: f64) -> Result<f64, FaultKind> {
+        let code = codec.encode(of(codec.decoded, x));
+        code.map(Scalar::to_f64).map_err(|fault| fault.kind)
+    }
+
+    fn decode(codec: &FixedScaleOffset, code: f64) -> Result<f64, FaultKind> {
+        let value = codec.decode(of(codec.stored, code));
+        value.map(Scalar::to_f64).map_err(|fault| fault.kind)
+    }
+
+    #[test]
+    fn integer_codes_decode_in_doubles_and_float_codes_in_their_type() {
+        let (scale, offset) = (100.0, 273.15);
+        let integers = codec(Float32, Int16, "100", "273.15");
+        let singles = codec(Float64, Float32, "100", "273.15");
+        let mut differ = 0;
+        for code in -32768..=32767_i16 {
+            let double = f64::from(code) / scale + offset;
+            assert_eq!(decode(&integers, code.into()), Ok((double as f32).into()));
+            let single = f32::from(code) / scale as f32 + offset as f32;
+            assert_eq!(decode(&singles, code.into()), Ok(single.into()));
+            differ += u32::from(double as f32 != single);
+        }
+        assert!(differ > 20_000);
+    }
+
+    #[test]
+    fn decoding_to_integers_truncates() {
+        let thirds = codec(Int32, Int32, "3", "0");
+        for (code, value) in [(0, 0), (2, 0), (3, 1), (5, 1), (-2, 0), (-5, -1)] {
+            assert_eq!(decode(&thirds, code.into()), Ok(value.into()));
+        }
+        let tenths = codec(UInt8, Int16, "0.1", "0");
+        assert_eq!(decode(&tenths, 25.0), Ok(250.0));
+        assert_eq!(decode(&tenths, 26.0), Err(FaultKind::OutOfRange));
+        assert_eq!(decode(&tenths, -1.0), Err(FaultKind::OutOfRange));
+        let nan = codec(Int8, Float32, "1", "0").decode(Scalar::nan(Float32));
+        assert_eq!(nan.unwrap_err().kind, FaultKind::NotANumber);
+    }
+
+    #[test]
+    fn overflow_into_float32_is_an_infinity() {
+        let small = codec(Float32, UInt8, "1e-38", "0");
+        assert_eq!(decode(&small, 35.0), Ok(f64::INFINITY));
+        assert_eq!(decode(&small, 0.0), Ok(0.0));
+    }
+
+    #[test]
+    fn conversions_to_narrow_integers_wrap_inside_int32() {
+        for (stored, x, code) in [
+            (UInt8, 300.0, 44.0),
+            (UInt8, -1.0, 255.0),
+            (Int8, 200.0, -56.0),
+            (UInt16, 70_000.0, 4464.0),
+            (Int16, -40_000.0, 25_536.0),
+            (UInt8, 2_147_483_647.0, 255.0),
+        ] {
+            assert_eq!(
+                encode(&codec(Float64, stored, "1", "0"), x),
+                Ok(code),
+                "{stored}"
+            );
+        }
+        let beyond = [UInt8, Int8, UInt16, Int16].map(|t| (t, 2_147_483_648.0));
+        for (stored, x) in beyond
+            .into_iter()
+            .chain([(Int32, 3e9), (UInt32, -1.0), (Int64, 1e19)])
+        {
+            let result = encode(&codec(Float64, stored, "1", "0"), x);
+            assert_eq!(result, Err(FaultKind::OutOfRange), "{stored}");
+        }
+    }
+
+    #[test]
+    fn integer_parameters_keep_the_arithmetic_of_an_integer_type() {
+        let wrapping = codec(UInt8, UInt8, "1", "5");
+        assert_eq!(encode(&wrapping, 0.0), Ok(251.0));
+        assert_eq!(encode(&codec(UInt8, UInt8, "3", "0"), 100.0), Ok(44.0));
+        assert_eq!(encode(&codec(Int16, Int8, "1", "0"), 300.0), Ok(44.0));
+        for (scale, offset) in [("1", "1000"), ("1", "-1"), ("256", "0")] {
+            let refused = codec(UInt8, UInt8, scale, offset);
+            assert_eq!(encode(&refused, 7.0), Err(FaultKind::Overflow));
+            assert!(decode(&codec(UInt8, UInt8, scale, "0"), 0.0).is_ok());
+        }
+        // A float parameter goes over to doubles, which round to even in the end.
+        let doubles = codec(UInt8, Int16, "1", "5.0");
+        assert_eq!(encode(&doubles, 0.0), Ok(-5.0));
+        let halves = codec(UInt8, Int16, "0.5", "0");
+        for (x, code) in [(1.0, 0.0), (3.0, 2.0), (5.0, 2.0)] {
+            assert_eq!(encode(&halves, x), Ok(code));
+        }
+    }
+
+    #[test]
+    fn the_types_of_numcodecs_are_supported() {
+        let supported = DataType::ALL.into_iter().filter(|t| is_supported(*t));
+        assert_eq!(supported.count(), 11);
+        assert!(is_supported(Float16) && is_supported(UInt64));
+        assert!(!is_supported(BFloat16) && !is_supported(Int4));
+    }
+
+    #[test]
+    fn the_fill_is_cast_and_not_transformed() {
+        assert_eq!(cast_fill(of(Float32, 10.7), Int16), Ok(of(Int16, 10.0)));
+        assert_eq!(cast_fill(of(Float32, 300.0), UInt8), Ok(of(UInt8, 44.0)));
+        assert!(cast_fill(Scalar::nan(Float32), UInt8).is_err());
+    }
+}

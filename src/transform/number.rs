@@ -34,7 +34,7 @@ pub(crate) enum Beyond {
     High,
 }
 
-/// A number after rounding to a type: its bits, or the side it fell out on.
+/// A number after rounding to a type: its bits, as many as the type has, or the side it fell out on.
 ///
 /// `wrapped` is the rounded number modulo 2^N for an integer type of N bits, 0 for a float type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -182,11 +182,11 @@ impl Finite {
         };
         let wrapped = if negative { low.wrapping_neg() } else { low } & mask;
         if magnitude.is_some_and(|m| m <= limit) {
-            return Rounded::Fits(sign_extend(wrapped, bits, signed));
+            return Rounded::Fits(wrapped);
         }
         Rounded::Beyond {
             side: if negative { Beyond::Low } else { Beyond::High },
-            wrapped: sign_extend(wrapped, bits, signed),
+            wrapped,
         }
     }
 
@@ -250,16 +250,6 @@ impl Finite {
         } else {
             Beyond::High
         })
-    }
-}
-
-/// Copies the sign of an N-bit integer into the rest of the byte that holds it.
-fn sign_extend(bits: u64, n: u32, signed: bool) -> u64 {
-    if signed && n < 8 {
-        let unused = 64 - n;
-        ((bits << unused).cast_signed() >> unused).cast_unsigned() & 0xff
-    } else {
-        bits
     }
 }
 
