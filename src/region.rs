@@ -188,7 +188,7 @@ impl Boxes {
     }
 
     /// Cuts a box that is too large in two: along its first dimension that can be cut, at the end of a chunk if one is inside.
-    fn cut(&self, whole: &[Range<u64>]) -> Option<(Vec<Range<u64>>, Vec<Range<u64>>)> {
+    fn cut(&self, whole: &[Range<u64>]) -> Option<[Vec<Range<u64>>; 2]> {
         let dimension = whole.iter().position(|range| range.end - range.start > 1)?;
         let range = &whole[dimension];
         let chunk = self.chunk_shape.get(dimension).copied().unwrap_or(1).max(1);
@@ -209,7 +209,7 @@ impl Boxes {
         let (mut first, mut second) = (whole.to_vec(), whole.to_vec());
         first[dimension].end = at;
         second[dimension].start = at;
-        Some((first, second))
+        Some([first, second])
     }
 }
 
@@ -223,7 +223,7 @@ impl Iterator for Boxes {
                 return Some(whole);
             }
             match self.cut(&whole) {
-                Some((first, second)) => {
+                Some([first, second]) => {
                     self.stack.push(second);
                     self.stack.push(first);
                 }
@@ -319,6 +319,11 @@ pub fn chunk_box(index: &[u64], chunk_shape: &[u64]) -> Vec<Range<u64>> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(
+        clippy::single_range_in_vec_init,
+        reason = "a region of one dimension is one range"
+    )]
+
     use super::*;
 
     fn region(text: &str, shape: &[u64]) -> Result<Region, RegionError> {

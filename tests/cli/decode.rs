@@ -81,7 +81,9 @@ fn npy(path: &Path) -> (String, Vec<u8>) {
     let bytes = fs::read(path).unwrap();
     let end = 10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
     let header = String::from_utf8(bytes[10..end].to_vec()).unwrap();
-    let size: usize = header.split("'descr': '").nth(1).unwrap()[2..3].parse().unwrap();
+    let size: usize = header.split("'descr': '").nth(1).unwrap()[2..3]
+        .parse()
+        .unwrap();
     let mut data = bytes[end..].to_vec();
     if header.contains("'>") {
         data.chunks_mut(size).for_each(<[u8]>::reverse);
@@ -95,8 +97,17 @@ fn npy(path: &Path) -> (String, Vec<u8>) {
 }
 
 fn shape_of(header: &str) -> Vec<usize> {
-    let shape = header.split("'shape': (").nth(1).unwrap().split(')').next().unwrap();
-    let lengths = shape.split(',').map(str::trim).filter(|length| !length.is_empty());
+    let shape = header
+        .split("'shape': (")
+        .nth(1)
+        .unwrap()
+        .split(')')
+        .next()
+        .unwrap();
+    let lengths = shape
+        .split(',')
+        .map(str::trim)
+        .filter(|length| !length.is_empty());
     lengths.map(|length| length.parse().unwrap()).collect()
 }
 
@@ -175,17 +186,35 @@ fn a_plain_store_keeps_everything_but_the_packing() {
     decode  model/run1/temp float32 [8, 10]
     copy    time
     ");
-    let (before, after) = (tree(&sandbox.path().join("in.zarr")), tree(&sandbox.path().join("out.zarr")));
+    let (before, after) = (
+        tree(&sandbox.path().join("in.zarr")),
+        tree(&sandbox.path().join("out.zarr")),
+    );
     let names = |tree: &BTreeMap<PathBuf, Vec<u8>>| tree.keys().cloned().collect::<Vec<_>>();
     assert_eq!(names(&before), names(&after));
     for (path, bytes) in &after {
         if path.ends_with("zarr.json") {
             let text = std::str::from_utf8(bytes).unwrap();
             let document: Value = serde_json::from_str(text).unwrap();
-            assert!(!text.contains("fixedscaleoffset") && !text.contains("cast_value"), "{text}");
+            assert!(
+                !text.contains("fixedscaleoffset") && !text.contains("cast_value"),
+                "{text}"
+            );
             let original: Value = serde_json::from_slice(&before[path]).unwrap();
-            for member in ["shape", "data_type", "fill_value", "attributes", "chunk_grid", "dimension_names"] {
-                assert_eq!(document.get(member), original.get(member), "{}", path.display());
+            for member in [
+                "shape",
+                "data_type",
+                "fill_value",
+                "attributes",
+                "chunk_grid",
+                "dimension_names",
+            ] {
+                assert_eq!(
+                    document.get(member),
+                    original.get(member),
+                    "{}",
+                    path.display()
+                );
             }
         }
     }
@@ -196,7 +225,10 @@ fn threads_and_memory_do_not_change_a_byte() {
     for name in ["group_plain", "so_cv_sharded_partial", "fso_f4_i2_blosc_3d"] {
         let sandbox = with_store(name);
         let mut first = None;
-        for (n, flags) in ["-j1", "-j2", "-j8", "-j8 --memory 1KiB"].into_iter().enumerate() {
+        for (n, flags) in ["-j1", "-j2", "-j8", "-j8 --memory 1KiB"]
+            .into_iter()
+            .enumerate()
+        {
             succeeds(&sandbox.run(&format!("decode in.zarr out{n}.zarr -qq {flags}")));
             let files = tree(&sandbox.path().join(format!("out{n}.zarr")));
             assert_eq!(*first.get_or_insert(files.clone()), files, "{name} {flags}");
@@ -358,9 +390,16 @@ fn an_existing_output_is_replaced_only_when_asked() {
     error: "[FOLDER]/out.npy" exists
     hint: choose another place, or pass --overwrite to replace it
     "#);
-    assert_eq!(fs::read(sandbox.path().join("out.npy")).unwrap(), b"precious");
+    assert_eq!(
+        fs::read(sandbox.path().join("out.npy")).unwrap(),
+        b"precious"
+    );
     succeeds(&sandbox.run("decode in.zarr out.npy --overwrite"));
-    assert!(fs::read(sandbox.path().join("out.npy")).unwrap().starts_with(b"\x93NUMPY"));
+    assert!(
+        fs::read(sandbox.path().join("out.npy"))
+            .unwrap()
+            .starts_with(b"\x93NUMPY")
+    );
 }
 
 #[test]
@@ -411,16 +450,26 @@ fn a_chunk_that_does_not_decode_leaves_no_output() {
     fs::remove_file(&chunk).unwrap();
     fs::create_dir(&chunk).unwrap();
     assert_eq!(sandbox.run("decode in.zarr out.npy").exit, Some(3));
-    assert_eq!(fs::read_dir(sandbox.path()).unwrap().count(), 1, "something is left over");
+    assert_eq!(
+        fs::read_dir(sandbox.path()).unwrap().count(),
+        1,
+        "something is left over"
+    );
 }
 
 #[test]
 fn an_array_that_cannot_be_decoded_can_be_left_out() {
     let sandbox = with_store("group_consolidated");
     let broken = tree(&sandbox.path().join("in.zarr"));
-    let (path, text) = broken.iter().find(|(_, text)| String::from_utf8_lossy(text).contains("\"node_type\": \"array\"")
-        && String::from_utf8_lossy(text).contains("fixedscaleoffset")).unwrap();
-    let text = String::from_utf8_lossy(text).replace("numcodecs.fixedscaleoffset", "numcodecs.nonsense");
+    let (path, text) = broken
+        .iter()
+        .find(|(_, text)| {
+            String::from_utf8_lossy(text).contains("\"node_type\": \"array\"")
+                && String::from_utf8_lossy(text).contains("fixedscaleoffset")
+        })
+        .unwrap();
+    let text =
+        String::from_utf8_lossy(text).replace("numcodecs.fixedscaleoffset", "numcodecs.nonsense");
     fs::write(sandbox.path().join("in.zarr").join(path), text).unwrap();
     insta::assert_snapshot!(sandbox.run("decode in.zarr out.zarr"), @"
     exit: 0
@@ -465,7 +514,10 @@ fn bare_nan_in_attributes_is_no_reason_to_keep_the_data() {
     let sandbox = with_store("so_example3_nan");
     let path = sandbox.path().join("in.zarr/zarr.json");
     let text = fs::read_to_string(&path).unwrap();
-    let text = text.replace("\"attributes\": {}", "\"attributes\": {\"missing_value\": NaN, \"note\": \"NaN\"}");
+    let text = text.replace(
+        "\"attributes\": {}",
+        "\"attributes\": {\"missing_value\": NaN, \"note\": \"NaN\"}",
+    );
     fs::write(&path, &text).unwrap();
     succeeds(&sandbox.run("decode in.zarr out.zarr"));
     let written = fs::read_to_string(sandbox.path().join("out.zarr/zarr.json")).unwrap();
