@@ -130,6 +130,6 @@ pub fn working_bytes(array: &OpenArray) -> u64 {
     let decoded = array
         .inner_working_bytes()
         .unwrap_or_else(|| array.working_bytes());
-    // What is stored is rarely larger than what it decodes to, and then by little.
-    decoded.saturating_mul(2)
+    // What is stored is rarely larger than the codes, and those are rarely wider than half of what is decoded.
+    decoded.saturating_add(decoded / 2)
 }

@@ -1,5 +1,7 @@
 //! The input of `decode`: a store, the arrays in it that are selected, and the pipeline that reads them.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use zarrs::filesystem::FilesystemStore;
 
 use super::DecodeArgs;
@@ -9,7 +11,7 @@ use crate::codecs::model::Model;
 use crate::codecs::{ArrayDocument, ChunkError, OpenArray};
 use crate::error::{Error, ErrorKind};
 use crate::interrupt::Interrupt;
-use crate::pipeline::Stopped;
+use crate::pipeline::{Observer, Stopped};
 use crate::selection::Selection;
 use crate::store::Store;
 use crate::ui::Ui;
@@ -132,6 +134,26 @@ pub(super) fn chunk_error(path: &str, error: &ChunkError) -> Error {
         error.failure.kind.error_kind(),
         format!("{}: {error}", named(path)),
     )
+}
+
+/// Watches work, and warns once where a chunk is larger than the memory that was granted.
+#[derive(Debug, Default)]
+pub(super) struct Watch {
+    warned: AtomicBool,
+}
+
+impl Observer for Watch {
+    fn finished(&self, _: u64) {}
+
+    fn oversized(&self, bytes: u64, memory: u64) {
+        if !self.warned.swap(true, Ordering::Relaxed) {
+            tracing::warn!(
+                bytes,
+                memory,
+                "chunks need more memory than --memory grants, and are processed one at a time"
+            );
+        }
+    }
 }
 
 /// Starts to heed signals.

@@ -3,7 +3,7 @@
 use std::num::NonZeroU64;
 
 use super::DecodeArgs;
-use super::input::{Input, chunk_error, heed_signals, shares, stopped};
+use super::input::{Input, Watch, chunk_error, heed_signals, shares, stopped};
 use crate::cli::GlobalArgs;
 use crate::codecs::{ChunkError, OpenArray};
 use crate::error::{Error, ExitCode};
@@ -16,6 +16,10 @@ use crate::ui::Ui;
 
 /// Stretches of the file from which on writing them one by one costs little.
 const LONG_STRETCH: u64 = 64 << 10;
+
+/// The size of boxes where a row of chunks is smaller: enough for a write to cost little, few enough for all threads to have
+/// work.
+const SMALL_BOX: u64 = 16 << 20;
 
 pub(super) fn run(ui: &mut Ui, global: &GlobalArgs, args: &DecodeArgs) -> Result<ExitCode, Error> {
     let input = Input::open(args)?;
@@ -74,7 +78,7 @@ pub(super) fn run(ui: &mut Ui, global: &GlobalArgs, args: &DecodeArgs) -> Result
         threads,
         memory,
         interrupt: &interrupt,
-        observer: &|_| {},
+        observer: &Watch::default(),
     };
     let written = match boxes {
         Some(boxes) => pipeline.unordered(
@@ -178,7 +182,8 @@ impl Writer<'_> {
             .checked_mul(size)?
             .checked_mul(*chunk_shape.first()?)?;
         let scattered = stretch < LONG_STRETCH && row <= limit;
-        scattered.then(|| Boxes::new(self.region, &chunk_shape, limit / size))
+        let bytes = row.max(SMALL_BOX.min(limit));
+        scattered.then(|| Boxes::new(self.region, &chunk_shape, bytes / size))
     }
 
     fn chunks(&self) -> GridIndices {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::documents::{self, PlainDocument};
-use super::input::{Input, chunk_error, heed_signals, open, shares, stopped, warn_of_fill};
+use super::input::{Input, Watch, chunk_error, heed_signals, open, shares, stopped, warn_of_fill};
 use super::{DecodeArgs, Format};
 use crate::catalog::{ArrayText, Entry, Kind, named};
 use crate::cli::GlobalArgs;
@@ -96,7 +96,7 @@ pub(super) fn run(ui: &mut Ui, global: &GlobalArgs, args: &DecodeArgs) -> Result
             threads,
             memory,
             interrupt: &interrupt,
-            observer: &|_| {},
+            observer: &Watch::default(),
         };
         for node in &planned {
             write(ui, &pipeline, &staging, node, &interrupt)?;
@@ -286,10 +286,11 @@ fn write_chunks(
     } = decode;
     let chunks = existing_chunks(array, &entry.directory)?;
     let progress = ui.progress(chunks.len() as u64, "chunks");
-    let working = array
-        .working_bytes()
-        .saturating_mul(2)
-        .saturating_add(array.chunk_bytes().saturating_mul(2));
+    // The chunk as it is stored, decoded, and encoded again; a shard is decoded whole.
+    let decoded = array.working_bytes();
+    let working = decoded
+        .saturating_add(decoded / 2)
+        .saturating_add(array.chunk_bytes());
     let written = pipeline.unordered(
         chunks.into_iter(),
         |_| working,

@@ -1,6 +1,6 @@
 //! `decode` to standard output: values in row-major order.
 
-use super::input::{Input, chunk_error, heed_signals, shares, stopped};
+use super::input::{Input, Watch, chunk_error, heed_signals, shares, stopped};
 use super::{DecodeArgs, Format};
 use crate::cli::GlobalArgs;
 use crate::codecs::{ChunkError, OpenArray};
@@ -49,7 +49,7 @@ pub(super) fn run(ui: &mut Ui, global: &GlobalArgs, args: &DecodeArgs) -> Result
         threads,
         memory,
         interrupt: &interrupt,
-        observer: &|_| {},
+        observer: &Watch::default(),
     };
     let print = |part: Vec<std::ops::Range<u64>>| -> Result<Vec<u8>, ChunkError> {
         let length = elements(&part)
