@@ -128,7 +128,7 @@ fn scale_offset(codec: &ScaleOffset, direction: Direction) -> Option<Option<Box<
         .map(Some)
 }
 
-/// Calls a generic constructor for the native integer type that a [`DataType`] is in memory.
+/// Calls a generic constructor for the native integer type that a `DataType` is in memory.
 macro_rules! for_integer {
     ($data_type:expr, $function:ident::<$($before:ty,)* @ $(, $after:ty)*>($($argument:expr),*)) => {
         match $data_type {
