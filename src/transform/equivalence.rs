@@ -799,6 +799,7 @@ mod tests {
         let codes: Vec<_> = set.iter().filter_map(Scalar::integer).collect();
         assert_eq!(codes, [3, -1]);
         assert_eq!((set.len(), set.missing().count()), (2, 14));
+        assert!(!set.is_empty());
         assert!(set.contains(integer(Int4, -1)) && !set.contains(integer(Int4, 1)));
         let mut other = CodeSet::new(Int4).unwrap();
         other.insert(integer(Int4, -8));

@@ -281,6 +281,11 @@ mod tests {
                 "{stored}"
             );
         }
+        assert_eq!(encode(&codec(Float64, Float32, "3", "0"), 0.5), Ok(2.0));
+        assert_eq!(
+            encode(&codec(Float64, Float32, "1", "0"), 1e300),
+            Ok(f64::INFINITY)
+        );
         let beyond = [UInt8, Int8, UInt16, Int16].map(|t| (t, 2_147_483_648.0));
         for (stored, x) in beyond
             .into_iter()

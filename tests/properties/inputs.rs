@@ -117,12 +117,22 @@ fn infinity_or_near(data_type: DataType) -> u64 {
 /// A finite scalar other than zero, as a scale must be.
 pub(crate) fn scale(data_type: DataType, dice: &mut Dice) -> Scalar {
     loop {
-        let x = match dice.below(6) {
+        let x = match dice.below(7) {
             0 | 1 => nearest(
                 data_type,
                 dice.pick(&[0.1, 1.0, 2.0, 10.0, 100.0, 256.0, -1.0, 0.01]),
             ),
             2 | 3 => Some(ordinary(data_type, dice)),
+            // So small that dividing by it overflows, or so large that multiplying does.
+            4 => {
+                let largest = Scalar::finite_range(data_type).1.bits();
+                let bits = if dice.one_in(2) {
+                    1 + dice.below(4)
+                } else {
+                    largest.wrapping_sub(dice.below(4))
+                };
+                Some(Scalar::from_bits(data_type, bits))
+            }
             _ => Some(scalar(data_type, dice)),
         };
         if let Some(x) = x.filter(|x| x.is_finite() && !x.is_zero()) {

@@ -178,7 +178,7 @@ fn all_pairs(incoming: impl Fn(&DataType) -> bool) {
         for pair in DataType::ALL.map(|outgoing| (incoming, outgoing)) {
             for rounding in Rounding::ALL {
                 for range in RANGES.into_iter().filter(|range| is_possible(pair, *range)) {
-                    check(4, &strategy, |case| {
+                    check(6, &strategy, |case| {
                         let dice = &mut Dice::new(case.seed);
                         let codecs = codecs(pair, rounding, range, &case, dice);
                         let chain = inputs::chain(pair.0, &codecs);
