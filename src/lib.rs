@@ -1,7 +1,8 @@
 //! Packed Zarr arrays: values that are shifted, scaled and narrowed to a smaller type.
 //!
 //! zarrpack is a command-line program and the library under it. [`transform`] is the arithmetic, [`metadata`] reads
-//! documents; neither knows of the other, and [`codecs`] brings them together. The program is a thin shell: [`cli`] says what can be asked for, [`commands`]
+//! documents; neither knows of the other, and [`codecs`] brings them together. [`store`] finds hierarchies and replaces them as a
+//! whole, [`pipeline`] works on many chunks at once. The program is a thin shell: [`cli`] says what can be asked for, [`commands`]
 //! does it, [`ui`] prints, and [`error`] says how a run can end.
 
 pub mod catalog;
@@ -11,6 +12,7 @@ pub mod commands;
 pub mod error;
 pub mod interrupt;
 pub mod metadata;
+pub mod npy;
 pub mod pipeline;
 pub mod region;
 pub mod selection;

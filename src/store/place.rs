@@ -167,10 +167,6 @@ impl Identity {
     }
 
     #[cfg(unix)]
-    #[expect(
-        clippy::unnecessary_wraps,
-        reason = "other systems do not tell through the standard library"
-    )]
     pub(super) fn of(metadata: &fs::Metadata) -> Option<Self> {
         use std::os::unix::fs::MetadataExt;
         Some(Self {
