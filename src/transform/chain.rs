@@ -3,6 +3,7 @@
 use super::apply::Pass;
 use super::cast_value::CastValue;
 use super::data_type::DataType;
+use super::extent::Extent;
 use super::fault::Fault;
 use super::legacy::{self, FixedScaleOffset, Parameter};
 use super::literal::Literal;
@@ -223,35 +224,15 @@ impl BoundChain {
         transform_scalar(&self.codecs, direction, value)
     }
 
-    /// The range of array values that the chain can store: what the ends of the stored type decode to.
+    /// The range of array values that the chain can store, maps left out: what the ends of the stored type decode to, as far as
+    /// the types on the way hold it.
     ///
-    /// `None` where an end does not decode, as in a chain that no plain range describes.
+    /// `None` for a chain that no plain range describes.
     #[must_use]
     pub fn representable_range(&self) -> Option<(Scalar, Scalar)> {
-        let (low, high) = Scalar::finite_range(self.stored_type());
-        let unmapped = |value| {
-            let mut value = value;
-            for codec in self.codecs.iter().rev() {
-                value = match codec {
-                    // A map stands for single values, not for the range.
-                    BoundCodec::CastValue(c) => {
-                        super::cast_value::cast(value, c.incoming, c.rounding, c.out_of_range)
-                            .ok()?
-                    }
-                    other => other.decode(value).ok()?,
-                };
-            }
-            Some(value)
-        };
-        let (a, b) = (unmapped(low)?, unmapped(high)?);
-        if !a.is_finite() || !b.is_finite() {
-            return None;
-        }
-        Some(if a.compare(b)?.is_le() {
-            (a, b)
-        } else {
-            (b, a)
-        })
+        let extents = self.extents(Extent::of(self.stored_type()));
+        let array = extents.first().copied().flatten()?;
+        Some((array.low, array.high))
     }
 }
 
