@@ -15,6 +15,7 @@ pub mod metadata;
 pub mod npy;
 pub mod pipeline;
 pub mod region;
+pub mod report;
 pub mod selection;
 pub mod store;
 pub mod transform;
