@@ -8,6 +8,10 @@ use crate::metadata::json::{IssueKind, Limits, LineIndex, NonFinite, Parsed, par
 use crate::metadata::{Node, Problem, ProblemKind, Problems, v2, v3};
 use crate::store::{self, Descend, Store, StoreError, Visit, WalkOptions};
 
+/// The values of one document. Consolidated metadata of thirty thousand arrays has fewer; in memory, with what is made of them,
+/// they take half a gigabyte at most.
+const MOST_VALUES: usize = 3_000_000;
+
 /// A node of a hierarchy.
 #[derive(Debug)]
 pub struct Entry {
@@ -19,6 +23,22 @@ pub struct Entry {
     pub kind: Kind,
     /// The names of v2 documents that stand beside a `zarr.json` and do not count.
     pub shadowed: Vec<&'static str>,
+    /// Whether a link to a directory led here, at this node or above it.
+    pub linked: bool,
+}
+
+/// What is come across in a store.
+#[derive(Debug)]
+pub enum Found {
+    /// A node.
+    Node(Box<Entry>),
+    /// Something that could not be looked at.
+    Fault {
+        /// The path from the start of the walk.
+        path: String,
+        /// Why not.
+        error: StoreError,
+    },
 }
 
 /// What a node is.
@@ -92,34 +112,11 @@ impl Catalog {
     #[must_use]
     pub fn read(store: &Store) -> Self {
         let mut catalog = Self::default();
-        let visited: Result<(), std::convert::Infallible> =
-            store::walk(store.directory(), &WalkOptions::default(), &mut |visit| {
-                Ok(match visit {
-                    Visit::Fault { path, error } => {
-                        catalog.faults.push((path, error));
-                        Descend::No
-                    }
-                    Visit::Node(node) => catalog.add(node),
-                })
-            });
-        let Ok(()) = visited;
-        catalog
-    }
-
-    fn add(&mut self, node: store::Node) -> Descend {
-        let kind = judge(node.documents);
-        // Below what may be a group there may be nodes; below what is no sound document as well.
-        let descend = match kind {
-            Kind::Array(_) => Descend::No,
-            Kind::Group(_) | Kind::Broken(_) => Descend::Yes,
-        };
-        self.entries.push(Entry {
-            path: node.path,
-            directory: node.directory,
-            kind,
-            shadowed: node.shadowed,
+        each(store, &mut |found| match found {
+            Found::Node(entry) => catalog.entries.push(*entry),
+            Found::Fault { path, error } => catalog.faults.push((path, error)),
         });
-        descend
+        catalog
     }
 
     /// The errors of everything in the store that could not be read or relied upon, if there are any.
@@ -156,6 +153,35 @@ impl Catalog {
                 .fold(error, |error, (_, message)| error.detail(message)),
         )
     }
+}
+
+/// Walks a store and hands on one node after the other, its documents read, so that no more than one node's are held.
+pub fn each(store: &Store, take: &mut dyn FnMut(Found)) {
+    let visited: Result<(), std::convert::Infallible> =
+        store::walk(store.directory(), &WalkOptions::default(), &mut |visit| {
+            let node = match visit {
+                Visit::Fault { path, error } => {
+                    take(Found::Fault { path, error });
+                    return Ok(Descend::No);
+                }
+                Visit::Node(node) => node,
+            };
+            let kind = judge(node.documents);
+            // Below what may be a group there may be nodes; below what is no sound document as well.
+            let descend = match kind {
+                Kind::Array(_) => Descend::No,
+                Kind::Group(_) | Kind::Broken(_) => Descend::Yes,
+            };
+            take(Found::Node(Box::new(Entry {
+                path: node.path,
+                directory: node.directory,
+                kind,
+                shadowed: node.shadowed,
+                linked: node.linked,
+            })));
+            Ok(descend)
+        });
+    let Ok(()) = visited;
 }
 
 impl ArrayText {
@@ -199,7 +225,9 @@ pub fn named(path: &str) -> String {
     }
 }
 
-fn causes(error: &StoreError) -> String {
+/// An error in one line, with what the operating system said.
+#[must_use]
+pub fn causes(error: &StoreError) -> String {
     match std::error::Error::source(error) {
         Some(source) => format!("{error}: {source}"),
         None => error.to_string(),
@@ -284,11 +312,15 @@ fn attributes(text: &Text, findings: &mut Vec<Finding>) {
 fn read(document: store::Document) -> Result<(&'static str, Text), Finding> {
     let name = document.name;
     let bytes = document.bytes.map_err(|error| Finding {
-        kind: Error::from(error).kind(),
-        message: format!("{name} cannot be read"),
+        kind: error.kind(),
+        message: causes(&error),
     })?;
+    let limits = Limits {
+        max_values: MOST_VALUES,
+        ..Limits::default()
+    };
     // A bare NaN in the attributes is no reason to keep data from their owner.
-    let parsed = parse(&bytes, &Limits::default(), NonFinite::Keep);
+    let parsed = parse(&bytes, &limits, NonFinite::Keep);
     let finding = |message: String| Finding {
         kind: ErrorKind::Finding,
         message,

@@ -31,7 +31,7 @@ const MAX_THREADS: u16 = 4096;
 /// zarrpack is for Zarr arrays whose values are packed: shifted and scaled by the scale_offset codec, then
 /// narrowed to a smaller type by the cast_value codec.
 ///
-/// This version transforms streams of scalars; it does not read or write stores yet.
+/// This version inspects stores and transforms streams of scalars; it does not write stores yet.
 #[derive(Debug, Parser)]
 #[command(
     name = "zarrpack",
@@ -53,6 +53,10 @@ pub struct Cli {
 }
 
 const EXAMPLES: &[Example] = &[
+    Example {
+        purpose: "Show the chains, ranges and sizes of the arrays in a store",
+        command: "zarrpack inspect era5.zarr",
+    },
     Example {
         purpose: "Pack values into uint8 through the chain in chain.json",
         command: "zarrpack encode - - --dtype float64 --codecs @chain.json < values.jsonl",

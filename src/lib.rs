@@ -17,6 +17,7 @@ pub mod npy;
 pub mod pieces;
 pub mod pipeline;
 pub mod region;
+pub mod report;
 pub mod selection;
 pub mod store;
 pub mod transform;

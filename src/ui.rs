@@ -4,6 +4,7 @@
 //! log go to standard error. Commands ask for what they want to say and leave to [`Ui`] whether and how it
 //! is shown.
 
+use std::env;
 use std::fmt;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::sync::OnceLock;
@@ -52,6 +53,20 @@ pub struct UiOptions {
     /// 0 prints everything; 1 leaves out status and progress; 2 leaves out warnings and hints too.
     pub quiet: u8,
 }
+
+/// How results for people are laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OutputStyle {
+    /// The columns that a line has.
+    pub width: usize,
+    /// Whether there is colour.
+    pub color: bool,
+    /// Whether characters beyond ASCII can be counted on.
+    pub unicode: bool,
+}
+
+/// The columns of a line where nothing tells: enough for tables, and what windows usually have at least.
+const WIDTH: usize = 100;
 
 /// The user's end of the program. There is one, and it lives as long as the run.
 pub struct Ui {
@@ -128,6 +143,24 @@ impl Ui {
     #[must_use]
     pub const fn color(&self) -> bool {
         self.color
+    }
+
+    /// How to lay out results: as wide as the terminal is, in its characters.
+    ///
+    /// This looks at the terminal and at the environment variables COLUMNS, `LC_ALL`, `LC_CTYPE` and LANG.
+    #[must_use]
+    pub fn output_style(&self) -> OutputStyle {
+        let terminal = console::Term::stdout();
+        let columns = || env::var("COLUMNS").ok()?.trim().parse().ok();
+        let width = match terminal.size_checked() {
+            Some((_, columns)) if terminal.is_term() => Some(usize::from(columns)),
+            _ => columns(),
+        };
+        OutputStyle {
+            width: width.unwrap_or(WIDTH).clamp(40, 400),
+            color: self.output_color,
+            unicode: locale_is_unicode(|name| env::var(name).ok()),
+        }
     }
 
     /// Says what is being done or was done.
@@ -286,6 +319,15 @@ pub fn output_error(error: io::Error) -> Error {
     } else {
         Error::io("could not write to standard output", error)
     }
+}
+
+/// Whether the locale has the characters of Unicode. The first variable that is set to anything decides.
+fn locale_is_unicode(variable: impl Fn(&str) -> Option<String>) -> bool {
+    let names = ["LC_ALL", "LC_CTYPE", "LANG"];
+    let mut values = names.into_iter().filter_map(variable);
+    let locale = values.find(|value| !value.is_empty());
+    let charset = locale.unwrap_or_default().to_ascii_lowercase();
+    charset.ends_with("utf-8") || charset.ends_with("utf8")
 }
 
 fn use_color(wanted: When, detected: ColorChoice) -> bool {
@@ -509,6 +551,21 @@ mod tests {
         assert_eq!(messages.text().matches("error:").count(), 1);
         assert_eq!(ui.finish(Err(Error::finding("bad"))), ExitCode::Io);
         assert_eq!(messages.text().matches("error:").count(), 3);
+    }
+
+    #[test]
+    fn the_first_variable_that_is_set_tells_the_locale() {
+        let unicode = |all: &str, lang: &str| {
+            locale_is_unicode(|name| match name {
+                "LC_ALL" => Some(all.to_owned()),
+                "LANG" => Some(lang.to_owned()),
+                _ => None,
+            })
+        };
+        assert!(unicode("", "en_GB.UTF-8"));
+        assert!(unicode("C.utf8", "C"));
+        assert!(!unicode("C", "en_GB.UTF-8"));
+        assert!(!unicode("", ""));
     }
 
     #[test]

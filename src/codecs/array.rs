@@ -74,6 +74,20 @@ impl OpenArray {
         })
     }
 
+    /// Whether an array with this document can be opened.
+    ///
+    /// # Errors
+    ///
+    /// As for [`OpenArray::open`].
+    pub fn check(document: ArrayDocument<'_, '_>) -> Result<(), OpenError> {
+        register_all();
+        match document {
+            ArrayDocument::V3(array) => build::layout(array, ""),
+            ArrayDocument::V2(array) => build::layout_v2(array, ""),
+        }
+        .map(|_| ())
+    }
+
     /// Sets the memory in bytes that decoding one chunk, or one inner chunk, may take. Chunks beyond it are refused before
     /// anything is allocated for them.
     #[must_use]

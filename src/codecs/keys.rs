@@ -1,10 +1,10 @@
-//! The keys of chunks.
+//! The keys of chunks, made and read.
 
 use crate::metadata::v3::{KeyEncoding, Separator};
 
 /// How an array names its chunks, below its path in the store.
 #[derive(Clone, Debug)]
-pub(super) struct ChunkKeys {
+pub struct ChunkKeys {
     prefix: String,
     encoding: Encoding,
 }
@@ -18,7 +18,8 @@ enum Encoding {
 impl ChunkKeys {
     /// The keys of the array at `path`, which has no slash at either end and is empty for the root; `None` for an encoding
     /// that is not known.
-    pub(super) fn new(path: &str, encoding: KeyEncoding) -> Option<Self> {
+    #[must_use]
+    pub fn new(path: &str, encoding: KeyEncoding) -> Option<Self> {
         let path = path.trim_matches('/');
         Some(Self {
             prefix: if path.is_empty() {
@@ -35,7 +36,8 @@ impl ChunkKeys {
     }
 
     /// The key of the chunk at `index`.
-    pub(super) fn key(&self, index: &[u64]) -> String {
+    #[must_use]
+    pub fn key(&self, index: &[u64]) -> String {
         let mut key = self.prefix.clone();
         let mut numbers = index.iter().map(ToString::to_string);
         match self.encoding {
@@ -57,6 +59,35 @@ impl ChunkKeys {
         }
         key
     }
+
+    /// The index of the chunk that has a key; `None` for what is no key of a chunk of `rank` dimensions.
+    #[must_use]
+    pub fn index(&self, key: &str, rank: usize) -> Option<Vec<u64>> {
+        let key = key.strip_prefix(&self.prefix)?;
+        let (separator, numbers) = match self.encoding {
+            Encoding::Default(separator) => {
+                let rest = key.strip_prefix('c')?;
+                if rank == 0 {
+                    return rest.is_empty().then(Vec::new);
+                }
+                (separator, rest.strip_prefix(separator.as_str())?)
+            }
+            Encoding::V2(_) if rank == 0 => return (key == "0").then(Vec::new),
+            Encoding::V2(separator) => (separator, key),
+        };
+        let index: Vec<u64> = numbers
+            .split(separator.as_str())
+            .map(number)
+            .collect::<Option<_>>()?;
+        (index.len() == rank).then_some(index)
+    }
+}
+
+/// A number as keys have it: digits alone, and no zeros before others.
+fn number(digits: &str) -> Option<u64> {
+    let plain = digits.bytes().all(|byte| byte.is_ascii_digit());
+    let canonical = digits == "0" || !digits.starts_with('0');
+    (plain && canonical).then(|| digits.parse().ok())?
 }
 
 #[cfg(test)]
@@ -83,8 +114,41 @@ mod tests {
             ("", KeyEncoding::V2(Separator::Slash), vec![3], "3"),
             ("a", KeyEncoding::V2(Separator::Dot), vec![], "a/0"),
         ] {
-            assert_eq!(ChunkKeys::new(path, encoding).unwrap().key(&index), key);
+            let keys = ChunkKeys::new(path, encoding).unwrap();
+            assert_eq!(keys.key(&index), key);
+            assert_eq!(keys.index(key, index.len()), Some(index));
         }
         assert!(ChunkKeys::new("", KeyEncoding::Other).is_none());
+    }
+
+    #[test]
+    fn what_is_no_key_has_no_index() {
+        let default = ChunkKeys::new("", KeyEncoding::Default(Separator::Slash)).unwrap();
+        for key in [
+            "",
+            "c",
+            "c/",
+            "c/1",
+            "c/1/2/3",
+            "c/01/2",
+            "c/1/+2",
+            "c/1/-2",
+            "c/1.2",
+            "d/1/2",
+            "c1/2",
+            "c//2",
+            "c/1/99999999999999999999",
+            "zarr.json",
+            "c/1/2.tmp",
+        ] {
+            assert_eq!(default.index(key, 2), None, "{key}");
+        }
+        assert_eq!(default.index("c/0/10", 2), Some(vec![0, 10]));
+        assert_eq!(default.index("c/0", 0), None);
+        let v2 = ChunkKeys::new("", KeyEncoding::V2(Separator::Dot)).unwrap();
+        assert_eq!(v2.index("0", 0), Some(vec![]));
+        assert_eq!(v2.index("1", 0), None);
+        assert_eq!(v2.index("1/2", 2), None);
+        assert_eq!(v2.index(".zarray", 1), None);
     }
 }

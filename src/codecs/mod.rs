@@ -14,6 +14,7 @@ pub mod configuration;
 mod element_type;
 mod error;
 mod fill;
+pub mod formula;
 mod json_text;
 mod keys;
 mod lower;
@@ -24,6 +25,7 @@ mod region;
 mod register;
 mod representation;
 mod shard;
+pub mod stages;
 #[cfg(test)]
 mod tests;
 mod v2;
@@ -33,6 +35,8 @@ mod words;
 
 pub use array::{ArrayDocument, OpenArray};
 pub use error::{ChunkError, Failure, FailureKind, OpenError, OpenProblem, OpenProblemKind};
+pub use keys::ChunkKeys;
 pub use plain::{PlainChain, PlainEncoder, plain_chain, plain_chain_v2};
 pub use register::register_all;
 pub use shard::Shard;
+pub use words::short;

@@ -3,6 +3,9 @@
 //! Nothing has to be known or sound for this but what comes before: where a codec is not known, the stages behind it have no
 //! type.
 
+use zarrs::array::DataType as ZarrsType;
+use zarrs::metadata::v3::MetadataV3;
+
 use super::array::ArrayDocument;
 use super::arrays;
 use super::configuration::read_entry;
@@ -10,6 +13,7 @@ use super::error::OpenError;
 use super::fill::literal;
 use super::lower::{self, TRANSPOSE};
 use super::v2;
+use crate::metadata::Extension;
 use crate::metadata::v3::{self, ChunkGrid, Codec, Sharding};
 use crate::transform::chain::{Binding, bind};
 use crate::transform::data_type::DataType;
@@ -21,6 +25,8 @@ use crate::transform::scalar::Scalar;
 pub struct Model {
     /// The name of the data type in Zarr v3.
     pub type_name: String,
+    /// The bytes of an element in memory, where the type is known and they are always the same.
+    pub element_size: Option<usize>,
     /// The chain of the chunks.
     pub outer: Level,
 }
@@ -65,6 +71,8 @@ pub struct Packing {
     pub pointers: Vec<String>,
     /// The chain of them, if it can be run, and every problem with it; indices are those of `names`.
     pub binding: Binding,
+    /// Where each of the binding's problems is: a JSON pointer into the document that was given.
+    pub problem_pointers: Vec<String>,
     /// What the codecs behind the run are given.
     pub outgoing: Stage,
 }
@@ -106,6 +114,7 @@ impl Model {
         };
         Self {
             type_name: array.data_type.name.to_owned(),
+            element_size: element_size(&array.data_type),
             outer: level(
                 &array.codecs,
                 chunk_shape,
@@ -243,15 +252,27 @@ fn packing(
         data_type: chain.map(|chain| chain.stored_type()),
         fill: chain.and_then(|chain| chain.fill()?.stored(codecs.len())),
     };
+    let pointers = run.iter().map(|codec| &codec.entry.node.pointer);
+    let problem_pointers = binding.problems.iter().map(|problem| {
+        let codec = run.get(problem.codec);
+        let codec = codec.map(|codec| codec.entry.node.pointer.to_string());
+        locate(codec.unwrap_or_default() + &problem.member)
+    });
     Packing {
         names,
-        pointers: run
-            .iter()
-            .map(|codec| locate(codec.entry.node.pointer.to_string()))
+        pointers: pointers
+            .map(|pointer| locate(pointer.to_string()))
             .collect(),
+        problem_pointers: problem_pointers.collect(),
         binding,
         outgoing,
     }
+}
+
+/// The bytes of an element of a type, if all its elements have as many.
+fn element_size(data_type: &Extension<'_>) -> Option<usize> {
+    let metadata: MetadataV3 = serde_json::from_value(data_type.node.value.to_serde()).ok()?;
+    ZarrsType::from_metadata(&metadata).ok()?.fixed_size()
 }
 
 fn other(codec: &Codec<'_>, outgoing: Stage, locate: &dyn Fn(String) -> String) -> Step {
@@ -303,5 +324,38 @@ impl Step {
             Self::Packing(packing) => packing.outgoing,
             Self::Other(other) => other.outgoing,
         }
+    }
+}
+
+/// Models of documents for the tests of what is made of them.
+#[cfg(test)]
+pub(super) mod examples {
+    use super::*;
+    use crate::metadata::json::{Limits, NonFinite, parse};
+    use crate::metadata::{Node, Problems};
+
+    /// The model of an array of eight elements in one chunk.
+    pub(in super::super) fn model(data_type: &str, fill: &str, codecs: &str) -> Model {
+        let text = format!(
+            r#"{{"zarr_format":3,"node_type":"array","shape":[8],"data_type":"{data_type}","fill_value":{fill},
+            "chunk_grid":{{"name":"regular","configuration":{{"chunk_shape":[8]}}}},
+            "chunk_key_encoding":"default","codecs":{codecs}}}"#
+        );
+        let parsed = parse(text.as_bytes(), &Limits::default(), NonFinite::Refuse).unwrap();
+        let mut problems = Problems::default();
+        let document = v3::read(&Node::root(&parsed.root), &mut problems);
+        assert!(problems.is_sound(), "{problems:?}");
+        let v3::Document::Array(array) = document else {
+            panic!("{text}");
+        };
+        Model::new(ArrayDocument::V3(&array.complete().unwrap())).unwrap()
+    }
+
+    /// The pair as JSON, with members as they stand in a document.
+    pub(in super::super) fn pair(scale_offset: &str, cast_value: &str) -> String {
+        format!(
+            r#"{{"name":"scale_offset","configuration":{{{scale_offset}}}}},
+            {{"name":"cast_value","configuration":{{{cast_value}}}}}"#
+        )
     }
 }

@@ -3,8 +3,10 @@
 use std::fmt::{self, Display};
 
 use super::model::{Level, Model, Packing, Step};
+use super::stages::{Sentinel, sentinels};
 use crate::transform::cast_value::CastValue;
 use crate::transform::chain::BoundCodec;
+use crate::transform::data_type::DataType;
 use crate::transform::legacy::{FixedScaleOffset, Parameter};
 use crate::transform::rounding::Rounding;
 use crate::transform::scalar::Scalar;
@@ -74,19 +76,27 @@ fn scale_offset(codec: &ScaleOffset, f: &mut fmt::Formatter<'_>) -> fmt::Result 
     }
 }
 
-/// A scalar without the fraction that says no more than that it is a float.
-fn short(scalar: Scalar) -> String {
+/// The text of a scalar without the fraction that says no more than that it is a float.
+#[must_use]
+pub fn short(scalar: Scalar) -> String {
     let text = scalar.to_string();
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 
-fn legacy(codec: &FixedScaleOffset, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let number = |parameter: Parameter| match parameter {
+/// The text of a parameter of the legacy codec.
+pub(super) fn number(parameter: Parameter) -> String {
+    match parameter {
         Parameter::Integer {
             exact: Some(exact), ..
         } => exact.to_string(),
-        other => other.double().to_string(),
-    };
+        other => short(Scalar::from_bits(
+            DataType::Float64,
+            other.double().to_bits(),
+        )),
+    }
+}
+
+fn legacy(codec: &FixedScaleOffset, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let (offset, scale) = (number(codec.offset), number(codec.scale));
     write!(f, " {} (offset {offset}, scale {scale})", codec.stored)
 }
@@ -101,32 +111,25 @@ fn cast_value(codec: &CastValue, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     if !options.is_empty() {
         write!(f, " ({})", options.join(", "))?;
     }
-    let pairs = pairs(codec);
+    let pairs: Vec<_> = sentinels(codec)
+        .map(|sentinel| sentinel.to_string())
+        .collect();
     if !pairs.is_empty() {
         write!(f, " [{}]", pairs.join(", "))?;
     }
     Ok(())
 }
 
-/// The map of a cast: pairs that hold both ways, then those of encoding alone, then those of decoding alone.
-fn pairs(codec: &CastValue) -> Vec<String> {
-    let holds = |map: &[(Scalar, Scalar)], from: Scalar, to: Scalar| {
-        map.iter()
-            .any(|(input, output)| input.equals(from) && output.equals(to))
-    };
-    let encode = codec.encode_map.entries().iter().map(|(value, code)| {
-        let both = holds(codec.decode_map.entries(), *code, *value);
-        let arrow = if both { "<->" } else { "->" };
-        format!("{}{arrow}{}", short(*value), short(*code))
-    });
-    let decode = codec
-        .decode_map
-        .entries()
-        .iter()
-        .filter(|(code, value)| !holds(codec.encode_map.entries(), *value, *code));
-    encode
-        .chain(decode.map(|(code, value)| format!("{}<-{}", short(*value), short(*code))))
-        .collect()
+/// `NaN<->0`, with the arrow of the one direction that holds where it is not both.
+impl Display for Sentinel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let arrow = match (self.encode, self.decode) {
+            (true, false) => "->",
+            (false, true) => "<-",
+            _ => "<->",
+        };
+        write!(f, "{}{arrow}{}", short(self.value), short(self.code))
+    }
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 pub mod completions;
 pub mod decode;
 pub mod encode;
+pub mod inspect;
 pub mod man;
 mod scalar_stream;
 
@@ -20,6 +21,7 @@ use crate::ui::Ui;
     reason = "the help of a command is the doc comment of its arguments; one here would replace it"
 )]
 pub enum Command {
+    Inspect(inspect::InspectArgs),
     Encode(encode::EncodeArgs),
     Decode(decode::DecodeArgs),
     Completions(completions::CompletionsArgs),
@@ -34,6 +36,7 @@ pub enum Command {
 pub fn run(ui: &mut Ui, cli: &Cli) -> Result<ExitCode, Error> {
     tracing::debug!(command = ?cli.command, global = ?cli.global, "parsed the command line");
     match &cli.command {
+        Command::Inspect(args) => inspect::run(ui, &cli.global, args),
         Command::Encode(args) => encode::run(ui, args),
         Command::Decode(args) => decode::run(ui, &cli.global, args),
         Command::Completions(args) => completions::run(ui, args),

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use super::apply::Pass;
 use super::cast_value::CastValue;
 use super::data_type::DataType;
+use super::extent::Extent;
 use super::fault::Fault;
 use super::fitting::fitting_range;
 use super::legacy::{self, FixedScaleOffset, Parameter};
@@ -241,6 +242,17 @@ impl BoundChain {
     #[must_use]
     pub fn fitting_range(&self) -> Option<(Scalar, Scalar)> {
         *self.fitting.get_or_init(|| fitting_range(self))
+    }
+
+    /// The range of array values that the chain can store, maps left out: what the ends of the stored type decode to, as far as
+    /// the types on the way hold it.
+    ///
+    /// `None` for a chain that no plain range describes.
+    #[must_use]
+    pub fn representable_range(&self) -> Option<(Scalar, Scalar)> {
+        let extents = self.extents(Extent::of(self.stored_type()));
+        let array = extents.first().copied().flatten()?;
+        Some((array.low, array.high))
     }
 }
 

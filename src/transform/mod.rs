@@ -2,7 +2,8 @@
 //!
 //! Nothing here knows of stores, documents or printing. `cast_value`, `scale_offset` and `legacy` define the codecs one
 //! element at a time; `chain` binds a list of codecs to a type and a fill; `apply` runs a bound chain over slices with the
-//! `kernels`, which are held to the definitions; `equivalence` compares what two chains decode.
+//! `kernels`, which are held to the definitions; `equivalence` compares what two chains decode; `extent`
+//! tells the range and the step at every stage.
 
 #![cfg_attr(
     not(test),
@@ -19,6 +20,7 @@ pub mod cast_value;
 pub mod chain;
 pub mod data_type;
 pub mod equivalence;
+pub mod extent;
 pub mod fault;
 mod fitting;
 mod kernels;

@@ -147,6 +147,23 @@ impl Scalar {
         matches!(self.number(), Number::Infinite { .. })
     }
 
+    /// The element without its sign; `None` where the type does not hold that, as with the least of a signed integer type.
+    #[must_use]
+    pub fn magnitude(self) -> Option<Self> {
+        match (self.integer(), self.number(), self.data_type.layout()) {
+            (Some(integer), ..) => Self::from_integer(self.data_type, integer.abs()),
+            (None, Number::Finite(_) | Number::Infinite { .. }, Layout::Float(format))
+                if format.is_signed() =>
+            {
+                Some(Self::from_bits(
+                    self.data_type,
+                    self.bits & !format.sign_bit(),
+                ))
+            }
+            _ => Some(self),
+        }
+    }
+
     /// Whether the element is a zero of either sign.
     #[must_use]
     pub fn is_zero(self) -> bool {

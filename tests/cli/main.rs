@@ -16,6 +16,7 @@ mod encode;
 mod exit_codes;
 mod global_flags;
 mod help;
+mod inspect;
 mod man;
 mod scalar_streams;
 mod tree;

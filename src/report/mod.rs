@@ -1,0 +1,3 @@
+//! The types of every JSON output. Each document names its schema, and a schema never changes shape.
+
+pub mod inspect;
