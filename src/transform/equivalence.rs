@@ -926,6 +926,62 @@ mod tests {
     }
 
     #[test]
+    fn merging_adds_counts_and_keeps_the_largest_and_the_lowest() {
+        let change = |code| ValueChange {
+            code: integer(Int8, code),
+            old: integer(Int8, 0),
+            new: integer(Int8, 1),
+        };
+        let one = Differences {
+            compared: 100,
+            identical: 50,
+            differing: 20,
+            become_unreadable: 15,
+            become_readable: 10,
+            unreadable_in_both: 5,
+            not_finite: 3,
+            largest_difference: 0.5,
+            largest_ulps: 9,
+            first_difference: Some(change(-3)),
+            first_unreadable: None,
+        };
+        let other = Differences {
+            compared: 10,
+            identical: 4,
+            differing: 3,
+            become_unreadable: 1,
+            become_readable: 1,
+            unreadable_in_both: 1,
+            not_finite: 2,
+            largest_difference: 0.75,
+            largest_ulps: 4,
+            first_difference: Some(change(2)),
+            first_unreadable: None,
+        };
+        let expected = Differences {
+            compared: 110,
+            identical: 54,
+            differing: 23,
+            become_unreadable: 16,
+            become_readable: 11,
+            unreadable_in_both: 6,
+            not_finite: 5,
+            largest_difference: 0.75,
+            largest_ulps: 9,
+            first_difference: Some(change(-3)),
+            first_unreadable: None,
+        };
+        for (a, b) in [(&one, &other), (&other, &one)] {
+            let mut merged = a.clone();
+            merged.merge(b);
+            assert_eq!(merged, expected);
+        }
+        let mut same = one.clone();
+        same.merge(&Differences::default());
+        assert_eq!(same, one);
+    }
+
+    #[test]
     fn chains_between_other_types_are_refused() {
         let packed = chain(Float32, &[wrap(UInt8)]);
         let wider = chain(Float32, &[wrap(UInt16)]);
