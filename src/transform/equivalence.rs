@@ -866,6 +866,25 @@ mod tests {
     }
 
     #[test]
+    fn nan_on_one_side_is_a_difference_without_a_distance() {
+        let plain = chain(Float32, &[wrap(UInt8)]);
+        let missing = Codec::CastValue(CastValueParameters {
+            decode: vec![(number("255"), Literal::String("NaN".to_owned()))],
+            ..CastValueParameters::to(UInt8)
+        });
+        let mapped = chain(Float32, &[missing]);
+        for (old, new) in [(&plain, &mapped), (&mapped, &plain)] {
+            let found = Comparison::new(old, new).unwrap().exhaustive().unwrap();
+            assert_eq!(
+                (found.identical, found.differing, found.not_finite),
+                (255, 1, 1)
+            );
+            assert_eq!(found.first_difference.unwrap().code, integer(UInt8, 255));
+            assert_eq!((found.largest_difference, found.largest_ulps), (0.0, 0));
+        }
+    }
+
+    #[test]
     fn distances_of_the_widest_integers_are_exact() {
         let old = chain(UInt64, &[]);
         let new = chain(UInt64, &[scale_offset("1", "18446744073709551615")]);
