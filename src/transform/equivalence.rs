@@ -866,6 +866,25 @@ mod tests {
     }
 
     #[test]
+    fn nan_on_one_side_is_a_difference_without_a_distance() {
+        let plain = chain(Float32, &[wrap(UInt8)]);
+        let missing = Codec::CastValue(CastValueParameters {
+            decode: vec![(number("255"), Literal::String("NaN".to_owned()))],
+            ..CastValueParameters::to(UInt8)
+        });
+        let mapped = chain(Float32, &[missing]);
+        for (old, new) in [(&plain, &mapped), (&mapped, &plain)] {
+            let found = Comparison::new(old, new).unwrap().exhaustive().unwrap();
+            assert_eq!(
+                (found.identical, found.differing, found.not_finite),
+                (255, 1, 1)
+            );
+            assert_eq!(found.first_difference.unwrap().code, integer(UInt8, 255));
+            assert_eq!((found.largest_difference, found.largest_ulps), (0.0, 0));
+        }
+    }
+
+    #[test]
     fn distances_of_the_widest_integers_are_exact() {
         let old = chain(UInt64, &[]);
         let new = chain(UInt64, &[scale_offset("1", "18446744073709551615")]);
@@ -923,6 +942,62 @@ mod tests {
             }
         });
         assert_eq!(merged, whole);
+    }
+
+    #[test]
+    fn merging_adds_counts_and_keeps_the_largest_and_the_lowest() {
+        let change = |code| ValueChange {
+            code: integer(Int8, code),
+            old: integer(Int8, 0),
+            new: integer(Int8, 1),
+        };
+        let one = Differences {
+            compared: 100,
+            identical: 50,
+            differing: 20,
+            become_unreadable: 15,
+            become_readable: 10,
+            unreadable_in_both: 5,
+            not_finite: 3,
+            largest_difference: 0.5,
+            largest_ulps: 9,
+            first_difference: Some(change(-3)),
+            first_unreadable: None,
+        };
+        let other = Differences {
+            compared: 10,
+            identical: 4,
+            differing: 3,
+            become_unreadable: 1,
+            become_readable: 1,
+            unreadable_in_both: 1,
+            not_finite: 2,
+            largest_difference: 0.75,
+            largest_ulps: 4,
+            first_difference: Some(change(2)),
+            first_unreadable: None,
+        };
+        let expected = Differences {
+            compared: 110,
+            identical: 54,
+            differing: 23,
+            become_unreadable: 16,
+            become_readable: 11,
+            unreadable_in_both: 6,
+            not_finite: 5,
+            largest_difference: 0.75,
+            largest_ulps: 9,
+            first_difference: Some(change(-3)),
+            first_unreadable: None,
+        };
+        for (a, b) in [(&one, &other), (&other, &one)] {
+            let mut merged = a.clone();
+            merged.merge(b);
+            assert_eq!(merged, expected);
+        }
+        let mut same = one.clone();
+        same.merge(&Differences::default());
+        assert_eq!(same, one);
     }
 
     #[test]
