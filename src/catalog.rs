@@ -327,6 +327,19 @@ fn read(document: store::Document) -> Result<(&'static str, Text), Finding> {
     };
     let parsed = parsed.map_err(|error| finding(format!("{name} is not JSON: {error}")))?;
     let text = String::from_utf8(bytes).map_err(|error| finding(format!("{name}: {error}")))?;
+    // Of members that stand twice each reader picks one. In attributes that is their business.
+    let lines = LineIndex::new(text.as_bytes());
+    for issue in &parsed.issues {
+        let pointer = issue.pointer.to_string();
+        let attribute = name == ".zattrs" || pointer.contains("/attributes/");
+        if let (IssueKind::DuplicateMember { .. }, false) = (&issue.kind, attribute) {
+            let position = lines.position(issue.span.start);
+            let (line, column) = (position.line, position.column);
+            return Err(finding(format!(
+                "{name}, line {line} column {column}, {pointer}: expected each member once, found it a second time"
+            )));
+        }
+    }
     Ok((name, Text { text, parsed }))
 }
 

@@ -187,6 +187,14 @@ impl OpenArray {
         Some(sharding.inner.working_bytes().saturating_add(before))
     }
 
+    /// The index of the chunk that has a key in the store; `None` for what is no key of a chunk in the grid.
+    #[must_use]
+    pub fn chunk_index(&self, key: &str) -> Option<Vec<u64>> {
+        let index = self.layout.keys.index(key, self.layout.shape.len())?;
+        let mut places = index.iter().zip(&self.layout.grid_shape);
+        places.all(|(n, length)| n < length).then_some(index)
+    }
+
     /// The key of a chunk in the store.
     #[must_use]
     pub fn chunk_key(&self, index: &[u64]) -> String {

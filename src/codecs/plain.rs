@@ -9,8 +9,8 @@ use zarrs::array::{Array, ArrayBytes, ArrayMetadata, CodecOptions};
 use zarrs::storage::store::MemoryStore;
 
 use super::lower::TRANSPOSE;
-use crate::metadata::edit::Draft;
-use crate::metadata::json::Value;
+use crate::metadata::edit::{Draft, Layout};
+use crate::metadata::json::{Limits, NonFinite, Value, parse};
 use crate::metadata::v3::{Chain, Codec, SHARDING};
 
 /// Codecs from bytes to bytes that every reader of Zarr v3 has.
@@ -55,6 +55,7 @@ pub fn plain_chain_v2(compressor: Option<(&str, &Value)>, element_size: usize) -
         codecs.push(match id {
             "gzip" => configured("gzip", [("level", level.unwrap_or(Draft::from(1_u64)))]),
             "zstd" => zstd(level.unwrap_or(Draft::from(0_u64))),
+            "blosc" => blosc_v2(configuration, element_size),
             _ => {
                 plain.replaced.push(id.to_owned());
                 zstd(Draft::from(SUBSTITUTE_LEVEL))
@@ -153,6 +154,29 @@ fn bytes(codec: Option<&Codec<'_>>, element_size: usize) -> Draft {
     configured("bytes", [("endian", Draft::string(endian))])
 }
 
+/// Blosc of Zarr v2, whose members numcodecs always writes.
+fn blosc_v2(configuration: &Value, element_size: usize) -> Draft {
+    let member =
+        |name: &str, otherwise: Draft| configuration.get(name).map_or(otherwise, Draft::from);
+    // -1 leaves the choice to the size of an element.
+    let shuffle = match configuration.get("shuffle").and_then(Value::as_number) {
+        Some("0") => "noshuffle",
+        Some("2") => "bitshuffle",
+        Some("-1") if element_size == 1 => "bitshuffle",
+        _ => "shuffle",
+    };
+    configured(
+        "blosc",
+        [
+            ("cname", member("cname", Draft::string("lz4"))),
+            ("clevel", member("clevel", Draft::from(5_u64))),
+            ("shuffle", Draft::string(shuffle)),
+            ("typesize", Draft::from(element_size as u64)),
+            ("blocksize", member("blocksize", Draft::from(0_u64))),
+        ],
+    )
+}
+
 /// Blosc, told the size of what it shuffles now.
 fn blosc(codec: &Codec<'_>, element_size: usize) -> Draft {
     let members = codec
@@ -170,6 +194,26 @@ fn blosc(codec: &Codec<'_>, element_size: usize) -> Draft {
     configured_by("blosc", Draft::object(members))
 }
 
+/// The document with nothing but what encoding depends on: attributes may hold what zarrs does not read.
+fn bare(document: &str) -> Result<String, String> {
+    const NEEDED: [&str; 8] = [
+        "zarr_format",
+        "node_type",
+        "shape",
+        "data_type",
+        "chunk_grid",
+        "chunk_key_encoding",
+        "fill_value",
+        "codecs",
+    ];
+    let parsed = parse(document.as_bytes(), &Limits::default(), NonFinite::Keep);
+    let parsed = parsed.map_err(|error| error.to_string())?;
+    let members = parsed.root.as_object().unwrap_or_default().iter();
+    let needed = members.filter(|member| NEEDED.contains(&member.name.as_str()));
+    let needed = needed.map(|member| (member.name.clone(), Draft::from(&member.value)));
+    Ok(Draft::object(needed).to_document(&Layout::default()))
+}
+
 /// Encodes the chunks of a plain array.
 pub struct PlainEncoder {
     array: Array<MemoryStore>,
@@ -184,7 +228,7 @@ impl PlainEncoder {
     /// In words, where zarrs does not write such arrays.
     pub fn new(document: &str) -> Result<Self, String> {
         let metadata: ArrayMetadata =
-            serde_json::from_str(document).map_err(|error| error.to_string())?;
+            serde_json::from_str(&bare(document)?).map_err(|error| error.to_string())?;
         let array = Array::new_with_metadata(Arc::new(MemoryStore::new()), "/", metadata);
         // Inner chunks in their order, so that a shard has the same bytes however many threads there are.
         let order =

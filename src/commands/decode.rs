@@ -46,7 +46,8 @@ zarrpack decode - - --dtype float64 --codecs @chain.json",
 /// Decode packed arrays into the values that readers of Zarr see
 ///
 /// INPUT is a Zarr store of version 2 or 3: a hierarchy, a group or array in it. OUTPUT is a plain Zarr store of version 3, in
-/// which scale_offset, cast_value and the legacy fixedscaleoffset have been applied and are gone; or, for one array, a
+/// which scale_offset, cast_value and the legacy fixedscaleoffset have been applied and are gone, as are other filters of
+/// numcodecs; zstd stands in for compressors that are not in the specification of Zarr v3. For one array, OUTPUT may be a
 /// NumPy file if its name ends in .npy, or "-" for standard output. It appears only when it is complete.
 ///
 /// With "-" for both INPUT and OUTPUT, a stream of scalars goes through the chain with no store: stored codes
@@ -77,7 +78,7 @@ pub struct DecodeArgs {
     /// Form of the data on standard output, or of the report otherwise
     ///
     /// Data: jsonl (one JSON scalar a line, in row-major order; the default), csv (indices and value), raw (bytes in
-    /// row-major order, native endian). Report: human (the default) or json.
+    /// row-major order, native endian, no header). Report: human (the default) or json.
     #[arg(long, value_name = "FORM", value_enum)]
     pub format: Option<Format>,
 

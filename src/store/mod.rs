@@ -5,6 +5,7 @@
 //!
 //! This is the only module that replaces files.
 
+mod chunks;
 mod document;
 mod error;
 mod files;
@@ -19,6 +20,7 @@ mod staging;
 mod walk;
 mod workspace;
 
+pub use self::chunks::ChunkFiles;
 pub use self::document::{DEFAULT_MAX_DOCUMENT, Document, read_document};
 pub use self::error::StoreError;
 pub use self::hierarchy::{Enclosing, Store};

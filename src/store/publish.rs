@@ -22,7 +22,7 @@ use std::fs;
 use std::path::Path;
 
 use super::StoreError;
-use super::document::{V2_NAMES, V3_NAME};
+use super::document::{DEFAULT_MAX_DOCUMENT, V3_NAME, read_document};
 use super::workspace::{Workspace, split};
 
 /// What to do where something is at the output's place already.
@@ -68,9 +68,15 @@ pub(super) fn check(target: &Path, existing: Existing, shape: Shape) -> Result<(
 /// Whether a directory is a node or empty. Any other is somebody's home, or a collection of stores, and no
 /// flag makes it right to remove that.
 fn is_ours_to_replace(directory: &Path) -> Result<bool, StoreError> {
-    let mut documents = V2_NAMES.into_iter().chain([V3_NAME]);
-    if documents.any(|name| directory.join(name).is_file()) {
-        return Ok(true);
+    // What the documents of a node say of themselves; attributes alone make no node.
+    let nodes = [V3_NAME, ".zarray", ".zgroup"];
+    for path in nodes.map(|name| directory.join(name)) {
+        if path.is_file() {
+            let text = read_document(&path, DEFAULT_MAX_DOCUMENT)?;
+            if text.windows(13).any(|window| window == b"\"zarr_format\"") {
+                return Ok(true);
+            }
+        }
     }
     let mut entries = fs::read_dir(directory).map_err(StoreError::io("list", directory))?;
     Ok(entries.next().is_none())

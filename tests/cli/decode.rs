@@ -383,7 +383,7 @@ fn a_folder_without_zarr_is_said_to_be_one() {
 #[test]
 fn an_existing_output_is_replaced_only_when_asked() {
     let sandbox = with_store("so_example3_nan");
-    sandbox.file("out.npy", "precious");
+    sandbox.file("out.npy", b"\x93NUMPY precious");
     insta::assert_snapshot!(sandbox.run("decode in.zarr out.npy"), @r#"
     exit: 2
     --- stderr
@@ -392,7 +392,7 @@ fn an_existing_output_is_replaced_only_when_asked() {
     "#);
     assert_eq!(
         fs::read(sandbox.path().join("out.npy")).unwrap(),
-        b"precious"
+        b"\x93NUMPY precious"
     );
     succeeds(&sandbox.run("decode in.zarr out.npy --overwrite"));
     assert!(
@@ -471,14 +471,17 @@ fn an_array_that_cannot_be_decoded_can_be_left_out() {
     let text =
         String::from_utf8_lossy(text).replace("numcodecs.fixedscaleoffset", "numcodecs.nonsense");
     fs::write(sandbox.path().join("in.zarr").join(path), text).unwrap();
-    insta::assert_snapshot!(sandbox.run("decode in.zarr out.zarr"), @"
+    insta::assert_snapshot!(sandbox.run("decode in.zarr out.zarr"), @r#"
     exit: 0
     --- stdout
     copy    model/pressure
     copy    model/run1/mask
     decode  model/run1/temp float32 [8, 10]
     copy    time
-    ");
+
+    --- stderr
+    warning: model/pressure: copied as it is, though it cannot be decoded here: /codecs/0: the codec "numcodecs.nonsense", which is not known
+    "#);
     insta::assert_snapshot!(sandbox.run("decode in.zarr out.zarr --skip-undecodable"), @r#"
     exit: 2
     --- stderr
@@ -523,4 +526,157 @@ fn bare_nan_in_attributes_is_no_reason_to_keep_the_data() {
     let written = fs::read_to_string(sandbox.path().join("out.zarr/zarr.json")).unwrap();
     let document: Value = serde_json::from_str(&written).unwrap();
     assert_eq!(document["attributes"]["missing_value"], "NaN");
+}
+
+/// Changes the text of the document of the store in a sandbox.
+fn edit(sandbox: &Sandbox, document: &str, from: &str, to: &str) {
+    let path = sandbox.path().join("in.zarr").join(document);
+    let text = fs::read_to_string(&path).unwrap();
+    assert!(text.contains(from), "{text}");
+    fs::write(&path, text.replacen(from, to, 1)).unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn a_chunk_that_has_a_name_and_cannot_be_read_is_not_missing() {
+    for (n, kind) in ["link", "pipe", "device"].into_iter().enumerate() {
+        let sandbox = with_store("fso_f4_u2_zstd_2d");
+        let chunk = sandbox.path().join("in.zarr/c/0/0");
+        fs::remove_file(&chunk).unwrap();
+        match n {
+            0 => std::os::unix::fs::symlink("/nowhere/at/all", &chunk).unwrap(),
+            1 => assert!(
+                std::process::Command::new("mkfifo")
+                    .arg(&chunk)
+                    .status()
+                    .unwrap()
+                    .success()
+            ),
+            _ => std::os::unix::fs::symlink("/dev/zero", &chunk).unwrap(),
+        }
+        for output in ["out.npy", "out.zarr", "-"] {
+            let outcome = sandbox.run(&format!("decode in.zarr {output}"));
+            assert_eq!(outcome.exit, Some(3), "{kind} {output} {outcome}");
+        }
+        assert_eq!(fs::read_dir(sandbox.path()).unwrap().count(), 1);
+    }
+}
+
+#[test]
+fn overwriting_takes_away_nothing_but_zarr_and_npy() {
+    let sandbox = with_store("so_example3_nan");
+    for (folder, file, text) in [
+        ("a", "zarr.json", "{}"),
+        ("b", ".zattrs", "{}"),
+        ("c", "notes", "keep"),
+    ] {
+        fs::create_dir(sandbox.path().join(folder)).unwrap();
+        sandbox.file(&format!("{folder}/{file}"), text);
+        sandbox.file(&format!("{folder}/keep"), "precious");
+        let outcome = sandbox.run(&format!("decode in.zarr {folder} --overwrite"));
+        assert_eq!(outcome.exit, Some(2), "{outcome}");
+        assert_eq!(
+            fs::read(sandbox.path().join(folder).join("keep")).unwrap(),
+            b"precious"
+        );
+    }
+    sandbox.file("note.npy", "precious");
+    assert_eq!(
+        sandbox.run("decode in.zarr note.npy --overwrite").exit,
+        Some(2)
+    );
+    succeeds(&sandbox.run("decode in.zarr plain.zarr"));
+    succeeds(&sandbox.run("decode in.zarr plain.zarr --overwrite"));
+}
+
+#[test]
+fn members_that_stand_twice_are_refused() {
+    let sandbox = with_store("so_example3_nan");
+    edit(
+        &sandbox,
+        "zarr.json",
+        "\"fill_value\":",
+        "\"fill_value\": 0, \"fill_value\":",
+    );
+    let outcome = sandbox.run("decode in.zarr -");
+    assert_eq!(outcome.exit, Some(1), "{outcome}");
+    assert!(
+        outcome
+            .stderr
+            .contains("/fill_value: expected each member once"),
+        "{outcome}"
+    );
+}
+
+#[test]
+fn attributes_may_hold_any_json() {
+    let sandbox = with_store("so_example3_nan");
+    let deep = format!("{}{}", "[".repeat(300), "]".repeat(300));
+    let attributes = format!("\"attributes\": {{\"big\": 1e999, \"deep\": {deep}}}");
+    edit(&sandbox, "zarr.json", "\"attributes\": {}", &attributes);
+    succeeds(&sandbox.run("decode in.zarr out.zarr"));
+    let written = fs::read_to_string(sandbox.path().join("out.zarr/zarr.json")).unwrap();
+    assert!(
+        written.contains("1e999") && written.contains(&deep),
+        "{written}"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn links_do_not_bring_files_from_elsewhere() {
+    let sandbox = with_store("group_plain");
+    let secret = sandbox.file("secret", "keep this to yourself");
+    std::os::unix::fs::symlink(secret, sandbox.path().join("in.zarr/time/c/secret")).unwrap();
+    let outcome = sandbox.run("decode in.zarr out.zarr");
+    assert_eq!(outcome.exit, Some(1), "{outcome}");
+    assert!(!sandbox.path().join("out.zarr").exists());
+}
+
+#[test]
+fn a_chunk_length_of_zero_is_refused() {
+    let sandbox = with_store("so_example3_nan");
+    let path = sandbox.path().join("in.zarr/zarr.json");
+    let text = fs::read_to_string(&path).unwrap();
+    let mut document: Value = serde_json::from_str(&text).unwrap();
+    document["chunk_grid"]["configuration"]["chunk_shape"] = serde_json::json!([0]);
+    fs::write(&path, document.to_string()).unwrap();
+    let outcome = sandbox.run("decode in.zarr -");
+    assert_eq!(outcome.exit, Some(1), "{outcome}");
+    assert!(
+        outcome
+            .stderr
+            .contains("/chunk_grid/configuration/chunk_shape/0"),
+        "{outcome}"
+    );
+}
+
+#[test]
+fn copies_of_what_is_not_there_are_left_out() {
+    let sandbox = with_store("group_consolidated");
+    fs::remove_file(sandbox.path().join("in.zarr/time/zarr.json")).unwrap();
+    let outcome = sandbox.run("decode in.zarr out.zarr");
+    succeeds(&outcome);
+    assert!(
+        outcome
+            .stderr
+            .contains("time: listed by consolidated metadata"),
+        "{outcome}"
+    );
+    let root = fs::read_to_string(sandbox.path().join("out.zarr/zarr.json")).unwrap();
+    assert!(!root.contains("\"time\""), "{root}");
+}
+
+#[test]
+fn what_is_broken_elsewhere_is_a_warning() {
+    let sandbox = with_store("group_plain");
+    sandbox.file("in.zarr/model/zarr.json", "{");
+    let outcome = sandbox.run("decode in.zarr - --array time");
+    succeeds(&outcome);
+    assert!(
+        outcome
+            .stderr
+            .starts_with("warning: model: zarr.json is not JSON"),
+        "{outcome}"
+    );
 }

@@ -138,6 +138,16 @@ impl Builder<'_> {
                     self.unsound(&chunk_shape.pointer, message);
                     return None;
                 }
+                let lengths = chunk_shape.value.iter().zip(&array.shape.value);
+                for (n, (chunk, whole)) in lengths.enumerate() {
+                    if *chunk == 0 && *whole > 0 {
+                        let message = format!(
+                            "found a chunk length of 0 along a dimension of {whole}; expected at least 1"
+                        );
+                        self.unsound(format!("{}/{n}", chunk_shape.pointer), message);
+                        return None;
+                    }
+                }
                 Some(at_least_one(&chunk_shape.value))
             }
             ChunkGrid::Other(entry) => {

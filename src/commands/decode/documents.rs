@@ -1,6 +1,6 @@
 //! The documents of a plain store, from those of a packed one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use crate::catalog::{ArrayText, Catalog, GroupText, Kind, Text};
 use crate::codecs::{OpenArray, PlainChain, plain_chain, plain_chain_v2};
@@ -185,6 +185,42 @@ pub(super) fn groups(
     Ok(documents)
 }
 
+/// The paths that inline consolidated metadata lists and at which there is no node.
+pub(super) fn stale_copies(catalog: &Catalog) -> Vec<String> {
+    let nodes: HashSet<&str> = catalog
+        .entries
+        .iter()
+        .map(|entry| entry.path.as_str())
+        .collect();
+    let mut stale = BTreeSet::new();
+    for entry in &catalog.entries {
+        let Kind::Group(GroupText::V3(text)) = &entry.kind else {
+            continue;
+        };
+        let mut problems = Problems::default();
+        let root = Node::root(&text.parsed.root);
+        let v3::Document::Group(group) = v3::read(&root, &mut problems) else {
+            continue;
+        };
+        for copy in group.consolidated.iter().flat_map(|block| &block.entries) {
+            let path = joined(&entry.path, &copy.path);
+            if !nodes.contains(path.as_str()) {
+                stale.insert(path);
+            }
+        }
+    }
+    stale.into_iter().collect()
+}
+
+/// The path of a node from its group's path and its own below the group.
+fn joined(group: &str, path: &str) -> String {
+    match (group, path) {
+        ("", path) => path.to_owned(),
+        (group, "") => group.to_owned(),
+        (group, path) => format!("{group}/{path}"),
+    }
+}
+
 /// The path of a node below a group, empty for the group itself; `None` if it is not below.
 fn inside<'p>(path: &'p str, group: &str) -> Option<&'p str> {
     if group.is_empty() {
@@ -221,12 +257,7 @@ fn group_v3(
     }
     let mut bare = non_finite(text);
     for entry in &consolidated.entries {
-        let separator = if path.is_empty() || entry.path.is_empty() {
-            ""
-        } else {
-            "/"
-        };
-        let full = format!("{path}{separator}{}", entry.path);
+        let full = joined(path, &entry.path);
         if let Some(document) = arrays.get(full.as_str()) {
             let span = entry.node.span();
             bare.retain(|number| !(span.start <= number.start && number.end <= span.end));

@@ -1,8 +1,7 @@
 //! The input of `decode`: a store, the arrays in it that are selected, and the pipeline that reads them.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-use zarrs::filesystem::FilesystemStore;
 
 use super::DecodeArgs;
 use crate::catalog::{ArrayText, Catalog, Entry, Kind, named};
@@ -13,7 +12,7 @@ use crate::error::{Error, ErrorKind};
 use crate::interrupt::Interrupt;
 use crate::pipeline::{Observer, Stopped};
 use crate::selection::Selection;
-use crate::store::Store;
+use crate::store::{ChunkFiles, Store};
 use crate::ui::Ui;
 
 /// An input store with what was found in it.
@@ -63,6 +62,13 @@ impl Input {
             .collect();
         match selected.as_slice() {
             [(entry, text)] => {
+                // What is broken elsewhere does not matter here, and should be known.
+                if let Some(error) = self.catalog.error() {
+                    ui.warning(&error);
+                    for detail in error.details().iter().take(20) {
+                        ui.warning(detail);
+                    }
+                }
                 warn_of_fill(ui, entry, text);
                 open(entry, text, memory)
             }
@@ -91,10 +97,8 @@ impl Input {
 /// decoded alone.
 pub(super) fn open(entry: &Entry, text: &ArrayText, memory: u64) -> Result<OpenArray, Error> {
     let named = named(&entry.path);
-    let storage = FilesystemStore::new(&entry.directory);
-    let storage =
-        storage.map_err(|error| Error::new(ErrorKind::Io, format!("{named}: {error}")))?;
-    let opened = text.with(|document| OpenArray::open(std::sync::Arc::new(storage), "", document));
+    let storage = Arc::new(ChunkFiles::below(&entry.directory));
+    let opened = text.with(|document| OpenArray::open(storage.clone(), "", document));
     let opened = opened.map_err(|error| Error::finding(format!("{named}: {error}")))?;
     let array = opened.map_err(|error| {
         let file = match text {
@@ -106,6 +110,9 @@ pub(super) fn open(entry: &Entry, text: &ArrayText, memory: u64) -> Result<OpenA
             refused.detail(format!("{file}, {problem}"))
         })
     })?;
+    // No codec makes a chunk much larger; a file that is, is no chunk of this array.
+    const SLACK: u64 = 64 << 20;
+    storage.limit(array.chunk_bytes().saturating_mul(2).saturating_add(SLACK));
     const LEAST: u64 = 2 << 30;
     Ok(array.with_max_memory(memory.saturating_mul(2).max(LEAST)))
 }

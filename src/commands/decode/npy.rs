@@ -1,5 +1,7 @@
 //! `decode` to a NumPy file, of any size.
 
+use std::fs::File;
+use std::io::Read;
 use std::num::NonZeroU64;
 
 use super::DecodeArgs;
@@ -39,6 +41,9 @@ pub(super) fn run(ui: &mut Ui, global: &GlobalArgs, args: &DecodeArgs) -> Result
     } else {
         Existing::Refuse
     };
+    if args.overwrite {
+        refuse_other_files(&output, args)?;
+    }
     if args.dry_run {
         StagedFile::check(&output, existing)?;
         let length = header
@@ -113,6 +118,24 @@ pub(super) fn run(ui: &mut Ui, global: &GlobalArgs, args: &DecodeArgs) -> Result
     written.into_result().map_err(stopped)?;
     file.publish(&interrupt)?;
     Ok(ExitCode::Done)
+}
+
+/// Refuses to replace a file that is not empty and no `.npy` file, whatever its name says.
+fn refuse_other_files(output: &Place, args: &DecodeArgs) -> Result<(), Error> {
+    if !output.is_file() {
+        return Ok(());
+    }
+    let mut start = Vec::new();
+    let opened = File::open(output.path()).and_then(|file| file.take(6).read_to_end(&mut start));
+    opened.map_err(|cause| Error::io(format!("could not read {:?}", args.output), cause))?;
+    if start.is_empty() || start == b"\x93NUMPY" {
+        return Ok(());
+    }
+    let message = format!(
+        "{:?} is no .npy file, and is not replaced by one",
+        args.output
+    );
+    Err(Error::usage(message).hint("remove it first, or choose another name"))
 }
 
 fn header(array: &OpenArray, region: &Region) -> Result<Header, Error> {

@@ -1,8 +1,7 @@
 //! `decode` to a plain store.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Serialize;
 
@@ -16,7 +15,7 @@ use crate::codecs::{ArrayDocument, OpenArray, PlainEncoder};
 use crate::error::{Error, ErrorKind, ExitCode};
 use crate::interrupt::Interrupt;
 use crate::pipeline::{OnFailure, Pipeline};
-use crate::store::{Existing, Place, Staging};
+use crate::store::{Existing, Objects, Place, Staging};
 use crate::ui::Ui;
 
 /// What is done with one array.
@@ -85,7 +84,7 @@ pub(super) fn run(ui: &mut Ui, global: &GlobalArgs, args: &DecodeArgs) -> Result
     let planned = plan(ui, &input, memory);
     input.selection.require_all_used()?;
     refuse_undecodable(ui, &planned, args.skip_undecodable, &mut exit)?;
-    let groups = group_documents(&input, &planned)?;
+    let groups = group_documents(ui, &input, &planned)?;
     if !args.dry_run {
         let interrupt = heed_signals()?;
         let staging = Staging::begin(&output, existing)?;
@@ -99,7 +98,14 @@ pub(super) fn run(ui: &mut Ui, global: &GlobalArgs, args: &DecodeArgs) -> Result
             observer: &Watch::default(),
         };
         for node in &planned {
-            write(ui, &pipeline, &staging, node, &interrupt)?;
+            write(
+                ui,
+                &pipeline,
+                &staging,
+                input.store.directory(),
+                node,
+                &interrupt,
+            )?;
         }
         for (path, text) in &groups {
             staging.write(&key(path, "zarr.json"), text.as_bytes())?;
@@ -124,6 +130,12 @@ fn plan<'a>(ui: &mut Ui, input: &'a Input, memory: u64) -> Vec<Planned<'a>> {
                 Err(error) => Action::Skip(error),
             }
         } else {
+            if let Ok(Err(error)) = text.with(OpenArray::check) {
+                ui.warning(format!(
+                    "{}: copied as it is, though it cannot be decoded here: {error}",
+                    named(&entry.path)
+                ));
+            }
             Action::Copy
         };
         planned.push(Planned { entry, action });
@@ -206,6 +218,7 @@ fn refuse_undecodable(
 }
 
 fn group_documents(
+    ui: &mut Ui,
     input: &Input,
     planned: &[Planned<'_>],
 ) -> Result<BTreeMap<String, String>, Error> {
@@ -228,6 +241,14 @@ fn group_documents(
             skipped.push(&entry.path);
         }
     }
+    let stale = documents::stale_copies(&input.catalog);
+    for path in &stale {
+        ui.warning(format!(
+            "{}: listed by consolidated metadata, and not there; the copy is left out of OUTPUT",
+            named(path)
+        ));
+    }
+    skipped.extend(stale.iter().map(String::as_str));
     documents::groups(&input.catalog, &arrays, &copied, &skipped)
 }
 
@@ -244,22 +265,14 @@ fn write(
     ui: &mut Ui,
     pipeline: &Pipeline<'_>,
     staging: &Staging,
+    store: &Path,
     planned: &Planned<'_>,
     interrupt: &Interrupt,
 ) -> Result<(), Error> {
     let Planned { entry, action } = planned;
     match action {
         Action::Skip(_) => Ok(()),
-        Action::Copy => {
-            for file in files(&entry.directory)? {
-                interrupt.check()?;
-                staging.copy(
-                    &entry.directory.join(&file),
-                    &key(&entry.path, &object_key(&file)?),
-                )?;
-            }
-            Ok(())
-        }
+        Action::Copy => copy(staging, store, entry, interrupt),
         Action::Decode(decode) => {
             write_chunks(ui, pipeline, staging, entry, decode)?;
             staging.write(
@@ -331,67 +344,49 @@ fn default_key(index: &[u64]) -> String {
 /// The indices of the chunks that exist, in row-major order: by the files that are there, since a grid may have more chunks
 /// than any machine could ask for.
 fn existing_chunks(array: &OpenArray, directory: &Path) -> Result<Vec<Vec<u64>>, Error> {
-    let rank = array.shape().len();
     let mut chunks = Vec::new();
-    for file in files(directory)? {
-        let Some(key) = file.to_str() else { continue };
-        let numbers = key
-            .split(['/', '.', std::path::MAIN_SEPARATOR])
-            .filter(|part| *part != "c");
-        let index: Option<Vec<u64>> = numbers.map(|part| part.parse().ok()).collect();
-        let Some(mut index) = index else { continue };
-        // The one chunk of an array without dimensions has the key "0" in Zarr v2, and "c" in v3.
-        if rank == 0 && index == [0] {
-            index.clear();
-        }
-        let inside = index.len() == rank
-            && index
-                .iter()
-                .zip(array.grid_shape())
-                .all(|(n, length)| n < length);
-        if inside && Path::new(&array.chunk_key(&index)) == file {
-            chunks.push(index);
-        }
+    for object in Objects::below(directory) {
+        chunks.extend(array.chunk_index(&object?.key));
     }
     chunks.sort_unstable();
     Ok(chunks)
 }
 
-/// The files at and below a directory, relative to it.
-fn files(directory: &Path) -> Result<Vec<PathBuf>, Error> {
-    // A chunk key has at most one level for each dimension and one for the prefix, and no array has as many.
-    const DEEPEST: usize = 1100;
-    let failed = |path: &Path, cause| Error::io(format!("could not list {path:?}"), cause);
-    let mut found = Vec::new();
-    let mut stack = vec![PathBuf::new()];
-    while let Some(relative) = stack.pop() {
-        let path = directory.join(&relative);
-        for entry in fs::read_dir(&path).map_err(|cause| failed(&path, cause))? {
-            let entry = entry.map_err(|cause| failed(&path, cause))?;
-            let below = relative.join(entry.file_name());
-            // Links are followed, since a chunk may be one.
-            let metadata =
-                fs::metadata(entry.path()).map_err(|cause| failed(&entry.path(), cause))?;
-            if !metadata.is_dir() {
-                found.push(below);
-            } else if below.components().count() <= DEEPEST {
-                stack.push(below);
-            } else {
-                return Err(Error::finding(format!(
-                    "{path:?} is nested too deeply to hold chunks"
-                )));
-            }
+/// Copies all files of an array as they are.
+fn copy(
+    staging: &Staging,
+    store: &Path,
+    entry: &Entry,
+    interrupt: &Interrupt,
+) -> Result<(), Error> {
+    for object in Objects::below(&entry.directory) {
+        let object = object?;
+        interrupt.check()?;
+        if leads_out(&object.path, store) && !may_be_chunk(&object.key) {
+            return Err(Error::finding(format!(
+                "{}: {:?} is a link that leads out of the store, and no chunk",
+                named(&entry.path),
+                object.path
+            )));
         }
+        staging.copy(&object.path, &key(&entry.path, &object.key))?;
     }
-    found.sort_unstable();
-    Ok(found)
+    Ok(())
 }
 
-fn object_key(file: &Path) -> Result<String, Error> {
-    let parts: Option<Vec<&str>> = file.iter().map(|part| part.to_str()).collect();
-    parts
-        .map(|parts| parts.join("/"))
-        .ok_or_else(|| Error::finding(format!("the name of {file:?} is not UTF-8")))
+/// Whether a path is, by its links, outside of the store. Chunks may be, where a tool keeps large files elsewhere; anything else
+/// could be a secret that a hostile store wants copied.
+fn leads_out(path: &Path, store: &Path) -> bool {
+    let inside = path
+        .canonicalize()
+        .is_ok_and(|path| path.starts_with(store));
+    !inside
+}
+
+fn may_be_chunk(key: &str) -> bool {
+    let number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let mut parts = key.split(['/', '.']);
+    parts.all(|part| part == "c" || number(part))
 }
 
 fn report(ui: &mut Ui, args: &DecodeArgs, planned: &[Planned<'_>]) -> Result<(), Error> {

@@ -6,6 +6,10 @@ use super::super::files::faults::{Fault, Faults};
 use super::*;
 use crate::interrupt::Signal;
 
+/// Documents, as far as it matters here.
+const OLD: &str = r#"{"zarr_format": 2}"#;
+const NEW: &str = r#"{"zarr_format": 3}"#;
+
 /// A directory with room for an output.
 struct Around {
     directory: tempfile::TempDir,
@@ -32,7 +36,7 @@ impl Around {
     /// Writes a store as somebody else would.
     fn old(&self) -> Tree {
         fs::create_dir_all(self.path().join("out/old")).unwrap();
-        fs::write(self.path().join("out/zarr.json"), "old").unwrap();
+        fs::write(self.path().join("out/zarr.json"), OLD).unwrap();
         fs::write(self.path().join("out/old/zarr.json"), "old").unwrap();
         self.tree()
     }
@@ -77,7 +81,7 @@ fn write_new(files: Files, place: &Place, existing: Existing) -> Result<(), Stor
     staging.write("a/c/1", b"1")?;
     staging.copy(&staging.root().join("a/c/1"), "a/c/2")?;
     staging.write("a/zarr.json", b"array")?;
-    staging.write("zarr.json", b"group")?;
+    staging.write("zarr.json", NEW.as_bytes())?;
     staging.publish(&Interrupt::default())
 }
 
@@ -129,7 +133,7 @@ fn what_exists_is_refused_or_replaced() {
 fn what_appears_while_the_output_is_made_is_not_lost() {
     let around = Around::new();
     let staging = Staging::begin(&around.place(), Existing::Refuse).unwrap();
-    staging.write("zarr.json", b"new").unwrap();
+    staging.write("zarr.json", NEW.as_bytes()).unwrap();
     fs::create_dir(around.path().join("out")).unwrap();
     let refused = staging.publish(&Interrupt::default());
     assert!(matches!(refused, Err(StoreError::Exists(_))));
@@ -148,7 +152,7 @@ fn only_a_node_or_an_empty_directory_is_replaced() {
     assert!(matches!(replace(), Err(StoreError::NotReplaceable(_))));
     fs::remove_dir(around.path().join("out/photos")).unwrap();
     assert!(replace().is_ok());
-    fs::write(around.path().join("out/.zgroup"), "{}").unwrap();
+    fs::write(around.path().join("out/.zgroup"), OLD).unwrap();
     assert!(replace().is_ok());
     let root = Place::resolve("/").unwrap();
     let refused = Staging::check(&root, Existing::Replace);
@@ -196,7 +200,7 @@ fn a_signal_before_publishing_leaves_all_as_it_was() {
     let around = Around::new();
     let old = around.old();
     let staging = Staging::begin(&around.place(), Existing::Replace).unwrap();
-    staging.write("zarr.json", b"new").unwrap();
+    staging.write("zarr.json", NEW.as_bytes()).unwrap();
     let interrupt = Interrupt::default();
     interrupt.raise(Signal::Interrupt);
     let stopped = staging.publish(&interrupt);
@@ -324,7 +328,7 @@ fn died_between_renames(around: &Around) -> Tree {
     let workspace = around.path().join(".out.zarrpack-partial-1-2-3");
     fs::create_dir_all(workspace.join("new")).unwrap();
     fs::write(workspace.join("lock"), "out").unwrap();
-    fs::write(workspace.join("new/zarr.json"), "new").unwrap();
+    fs::write(workspace.join("new/zarr.json"), NEW).unwrap();
     fs::rename(around.path().join("out"), workspace.join("old")).unwrap();
     old
 }
