@@ -1,5 +1,6 @@
 //! Decoded values, piece by piece: whole chunks, or the inner chunks of a shard, cut to what is wanted.
 
+use std::num::NonZeroU64;
 use std::ops::Range;
 
 use crate::codecs::{ChunkError, OpenArray};
@@ -78,11 +79,12 @@ pub fn chunk_pieces<E: From<ChunkError>>(
         return Ok(());
     };
     let origin: Vec<u64> = chunk.iter().map(|range| range.start).collect();
-    let covered = inside.iter().zip(&origin).zip(&inner_shape);
-    let covered = covered.map(|((range, origin), length)| {
-        (range.start - origin) / length..(range.end - 1 - origin) / length + 1
-    });
-    for inner in GridIndices::within(covered.collect()) {
+    let inside: Vec<_> = inside
+        .iter()
+        .zip(&origin)
+        .map(|(range, origin)| range.start - origin..range.end - origin)
+        .collect();
+    for inner in covering(&inside, &inner_shape) {
         let data = shard.decode_inner_chunk(&inner)?;
         let piece = chunk_box(&inner, &inner_shape);
         let shifted = piece.into_iter().zip(&origin);
@@ -92,6 +94,17 @@ pub fn chunk_pieces<E: From<ChunkError>>(
         take(&piece, Values::Data(&data))?;
     }
     Ok(())
+}
+
+/// The indices of the chunks of these lengths, none of which is 0, that hold elements of a region.
+#[must_use]
+pub fn covering(region: &[Range<u64>], chunk_shape: &[u64]) -> GridIndices {
+    let lengths: Vec<_> = chunk_shape
+        .iter()
+        .copied()
+        .filter_map(NonZeroU64::new)
+        .collect();
+    GridIndices::covering(region, &lengths)
 }
 
 /// Reads a box of an array into a buffer of its size, in row-major order.
@@ -105,15 +118,7 @@ pub fn read_box(
     into: &mut [u8],
 ) -> Result<(), ChunkError> {
     let size = array.element_size();
-    let chunk_shape = array.chunk_shape();
-    let covered = wanted.iter().zip(&chunk_shape).map(|(range, length)| {
-        if range.is_empty() {
-            0..0
-        } else {
-            range.start / length..(range.end - 1) / length + 1
-        }
-    });
-    for index in GridIndices::within(covered.collect()) {
+    for index in covering(wanted, &array.chunk_shape()) {
         chunk_pieces(array, &index, wanted, |piece, values| {
             values.scatter(piece, wanted, size, |at, bytes| {
                 into[at..at + bytes.len()].copy_from_slice(bytes);

@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::num::NonZeroU64;
 
 use super::DecodeArgs;
 use super::input::{Input, Watch, chunk_error, heed_signals, shares, stopped};
@@ -10,7 +9,7 @@ use crate::cli::GlobalArgs;
 use crate::codecs::{ChunkError, OpenArray};
 use crate::error::{Error, ExitCode};
 use crate::npy::{ByteOrder, ElementType, Header};
-use crate::pieces::{Values, chunk_pieces, read_box, working_bytes};
+use crate::pieces::{Values, chunk_pieces, covering, read_box, working_bytes};
 use crate::pipeline::{GridIndices, OnFailure, Pipeline};
 use crate::region::{Boxes, Region, elements};
 use crate::store::{Existing, Place, StagedFile, StoreError};
@@ -210,13 +209,7 @@ impl Writer<'_> {
     }
 
     fn chunks(&self) -> GridIndices {
-        let lengths: Vec<NonZeroU64> = self
-            .array
-            .chunk_shape()
-            .into_iter()
-            .filter_map(NonZeroU64::new)
-            .collect();
-        GridIndices::covering(&self.region.ranges, &lengths)
+        covering(&self.region.ranges, &self.array.chunk_shape())
     }
 
     /// Writes a box, which lies together in the file.
