@@ -1,0 +1,132 @@
+//! Measures over many values: how far decoded values are from the original ones.
+
+/// A sum of doubles whose error does not grow with the number of terms (Neumaier's variant of Kahan's summation).
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Sum {
+    total: f64,
+    lost: f64,
+}
+
+impl Sum {
+    fn add(&mut self, term: f64) {
+        let total = self.total + term;
+        self.lost += if self.total.abs() >= term.abs() {
+            (self.total - total) + term
+        } else {
+            (term - total) + self.total
+        };
+        self.total = total;
+    }
+
+    fn value(self) -> f64 {
+        self.total + self.lost
+    }
+}
+
+/// The errors of decoded values, each being `decoded - original` in double precision.
+///
+/// Parts merged in one order give the same bits whoever measured them.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct ErrorMeasures {
+    count: u64,
+    largest_absolute: f64,
+    largest_relative: f64,
+    sum: Sum,
+    squares: Sum,
+}
+
+impl ErrorMeasures {
+    /// Measures one finite value.
+    pub fn add(&mut self, original: f64, decoded: f64) {
+        let error = decoded - original;
+        self.count += 1;
+        self.largest_absolute = self.largest_absolute.max(error.abs());
+        if original != 0.0 {
+            self.largest_relative = self.largest_relative.max((error / original).abs());
+        }
+        self.sum.add(error);
+        self.squares.add(error * error);
+    }
+
+    /// Adds what was measured on another part.
+    pub fn merge(&mut self, other: &Self) {
+        self.count += other.count;
+        self.largest_absolute = self.largest_absolute.max(other.largest_absolute);
+        self.largest_relative = self.largest_relative.max(other.largest_relative);
+        self.sum.add(other.sum.value());
+        self.squares.add(other.squares.value());
+    }
+
+    /// How many values were measured.
+    #[must_use]
+    pub const fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The largest absolute error, in the unit of the values.
+    #[must_use]
+    pub const fn largest_absolute(&self) -> f64 {
+        self.largest_absolute
+    }
+
+    /// The largest error relative to the original value, over the values that are not zero.
+    #[must_use]
+    pub const fn largest_relative(&self) -> f64 {
+        self.largest_relative
+    }
+
+    /// The root of the mean of the squares of the errors; 0 where nothing was measured.
+    #[must_use]
+    pub fn rmse(&self) -> f64 {
+        self.mean(self.squares).sqrt()
+    }
+
+    /// The mean of the errors; 0 where nothing was measured.
+    #[must_use]
+    pub fn bias(&self) -> f64 {
+        self.mean(self.sum)
+    }
+
+    #[allow(clippy::cast_precision_loss)]
+    fn mean(&self, sum: Sum) -> f64 {
+        if self.count == 0 {
+            return 0.0;
+        }
+        sum.value() / self.count as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_measured() {
+        let mut left = ErrorMeasures::default();
+        left.add(1.0, 1.5);
+        left.add(0.0, 0.25);
+        let mut right = ErrorMeasures::default();
+        right.add(-4.0, -5.0);
+        left.merge(&right);
+        assert_eq!(left.count(), 3);
+        assert_eq!(left.largest_absolute(), 1.0);
+        assert_eq!(left.largest_relative(), 0.5);
+        assert_eq!(left.bias(), -0.25 / 3.0);
+        assert_eq!(left.rmse(), (1.3125_f64 / 3.0).sqrt());
+    }
+
+    #[test]
+    fn a_sum_keeps_what_a_plain_one_loses() {
+        let mut sum = Sum::default();
+        for term in [1.0, 1e100, 1.0, -1e100] {
+            sum.add(term);
+        }
+        assert_eq!(sum.value(), 2.0);
+    }
+
+    #[test]
+    fn nothing_measured_is_no_error() {
+        assert_eq!(ErrorMeasures::default().rmse(), 0.0);
+        assert_eq!(ErrorMeasures::default().bias(), 0.0);
+    }
+}
