@@ -12,6 +12,7 @@ pub mod codecs;
 pub mod commands;
 pub mod error;
 pub mod interrupt;
+pub mod layout;
 pub mod metadata;
 pub mod migration;
 pub mod npy;
