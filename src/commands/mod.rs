@@ -5,6 +5,7 @@ pub mod decode;
 pub mod encode;
 pub mod inspect;
 pub mod man;
+pub mod migrate_legacy;
 mod scalar_stream;
 
 use clap::Subcommand;
@@ -24,6 +25,7 @@ pub enum Command {
     Inspect(inspect::InspectArgs),
     Encode(encode::EncodeArgs),
     Decode(decode::DecodeArgs),
+    MigrateLegacy(migrate_legacy::MigrateLegacyArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
 }
@@ -39,6 +41,7 @@ pub fn run(ui: &mut Ui, cli: &Cli) -> Result<ExitCode, Error> {
         Command::Inspect(args) => inspect::run(ui, &cli.global, args),
         Command::Encode(args) => encode::run(ui, args),
         Command::Decode(args) => decode::run(ui, &cli.global, args),
+        Command::MigrateLegacy(args) => migrate_legacy::run(ui, &cli.global, args),
         Command::Completions(args) => completions::run(ui, args),
         Command::Man(args) => man::run(ui, args),
     }
