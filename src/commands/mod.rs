@@ -5,6 +5,7 @@ pub mod decode;
 pub mod encode;
 pub mod inspect;
 pub mod man;
+mod rewrite;
 mod scalar_stream;
 
 use clap::Subcommand;
