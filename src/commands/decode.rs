@@ -1,7 +1,6 @@
 //! `zarrpack decode`: stored codes in, values out.
 
 mod documents;
-mod input;
 mod npy;
 mod store;
 mod text;

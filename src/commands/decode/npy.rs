@@ -3,8 +3,8 @@
 use std::fs::File;
 use std::io::Read;
 
+use super::super::rewrite::input::{Input, Watch, chunk_error, heed_signals, shares, stopped};
 use super::DecodeArgs;
-use super::input::{Input, Watch, chunk_error, heed_signals, shares, stopped};
 use crate::cli::GlobalArgs;
 use crate::codecs::{ChunkError, OpenArray};
 use crate::error::{Error, ExitCode};
@@ -23,7 +23,7 @@ const LONG_STRETCH: u64 = 64 << 10;
 const SMALL_BOX: u64 = 16 << 20;
 
 pub(super) fn run(ui: &mut Ui, global: &GlobalArgs, args: &DecodeArgs) -> Result<ExitCode, Error> {
-    let input = Input::open(args)?;
+    let input = Input::open(&args.input, &args.array)?;
     let output = Place::resolve(&args.output)?;
     Place::require_apart(input.store.place(), &output)?;
     let (threads, memory, share) = shares(global);

@@ -5,8 +5,12 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use super::super::rewrite::documents::{groups, stale_copies};
+use super::super::rewrite::input::{
+    Input, Watch, chunk_error, heed_signals, open, shares, stopped, warn_of_fill,
+};
+use super::super::rewrite::output::{copy, default_key, existing_chunks, key};
 use super::documents::{self, PlainDocument};
-use super::input::{Input, Watch, chunk_error, heed_signals, open, shares, stopped, warn_of_fill};
 use super::{DecodeArgs, Format};
 use crate::catalog::{ArrayText, Entry, Kind, named};
 use crate::cli::GlobalArgs;
@@ -15,7 +19,7 @@ use crate::codecs::{ArrayDocument, OpenArray, PlainEncoder};
 use crate::error::{Error, ErrorKind, ExitCode};
 use crate::interrupt::Interrupt;
 use crate::pipeline::{OnFailure, Pipeline};
-use crate::store::{Existing, Objects, Place, Staging};
+use crate::store::{Existing, Place, Staging};
 use crate::ui::Ui;
 
 /// What is done with one array.
@@ -63,7 +67,7 @@ struct ArrayReport {
 }
 
 pub(super) fn run(ui: &mut Ui, global: &GlobalArgs, args: &DecodeArgs) -> Result<ExitCode, Error> {
-    let input = Input::open(args)?;
+    let input = Input::open(&args.input, &args.array)?;
     let output = Place::resolve(&args.output)?;
     Place::require_apart(input.store.place(), &output)?;
     let existing = if args.overwrite {
@@ -241,7 +245,7 @@ fn group_documents(
             skipped.push(&entry.path);
         }
     }
-    let stale = documents::stale_copies(&input.catalog);
+    let stale = stale_copies(&input.catalog);
     for path in &stale {
         ui.warning(format!(
             "{}: listed by consolidated metadata, and not there; the copy is left out of OUTPUT",
@@ -249,16 +253,7 @@ fn group_documents(
         ));
     }
     skipped.extend(stale.iter().map(String::as_str));
-    documents::groups(&input.catalog, &arrays, &copied, &skipped)
-}
-
-/// The key of an object of a node.
-fn key(path: &str, object: &str) -> String {
-    if path.is_empty() {
-        object.to_owned()
-    } else {
-        format!("{path}/{object}")
-    }
+    groups(&input.catalog, &arrays, &copied, &skipped)
 }
 
 fn write(
@@ -332,61 +327,6 @@ fn write_chunks(
     );
     drop(progress);
     written.into_result().map(|_| ()).map_err(stopped)
-}
-
-/// The key of a chunk in the default encoding.
-fn default_key(index: &[u64]) -> String {
-    index
-        .iter()
-        .fold("c".to_owned(), |key, n| format!("{key}/{n}"))
-}
-
-/// The indices of the chunks that exist, in row-major order: by the files that are there, since a grid may have more chunks
-/// than any machine could ask for.
-fn existing_chunks(array: &OpenArray, directory: &Path) -> Result<Vec<Vec<u64>>, Error> {
-    let mut chunks = Vec::new();
-    for object in Objects::below(directory) {
-        chunks.extend(array.chunk_index(&object?.key));
-    }
-    chunks.sort_unstable();
-    Ok(chunks)
-}
-
-/// Copies all files of an array as they are.
-fn copy(
-    staging: &Staging,
-    store: &Path,
-    entry: &Entry,
-    interrupt: &Interrupt,
-) -> Result<(), Error> {
-    for object in Objects::below(&entry.directory) {
-        let object = object?;
-        interrupt.check()?;
-        if leads_out(&object.path, store) && !may_be_chunk(&object.key) {
-            return Err(Error::finding(format!(
-                "{}: {:?} is a link that leads out of the store, and no chunk",
-                named(&entry.path),
-                object.path
-            )));
-        }
-        staging.copy(&object.path, &key(&entry.path, &object.key))?;
-    }
-    Ok(())
-}
-
-/// Whether a path is, by its links, outside of the store. Chunks may be, where a tool keeps large files elsewhere; anything else
-/// could be a secret that a hostile store wants copied.
-fn leads_out(path: &Path, store: &Path) -> bool {
-    let inside = path
-        .canonicalize()
-        .is_ok_and(|path| path.starts_with(store));
-    !inside
-}
-
-fn may_be_chunk(key: &str) -> bool {
-    let number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    let mut parts = key.split(['/', '.']);
-    parts.all(|part| part == "c" || number(part))
 }
 
 fn report(ui: &mut Ui, args: &DecodeArgs, planned: &[Planned<'_>]) -> Result<(), Error> {

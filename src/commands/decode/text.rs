@@ -1,6 +1,6 @@
 //! `decode` to standard output: values in row-major order.
 
-use super::input::{Input, Watch, chunk_error, heed_signals, shares, stopped};
+use super::super::rewrite::input::{Input, Watch, chunk_error, heed_signals, shares, stopped};
 use super::{DecodeArgs, Format};
 use crate::cli::GlobalArgs;
 use crate::codecs::{ChunkError, OpenArray};
@@ -16,7 +16,7 @@ use crate::ui::Ui;
 const LARGEST_BOX: u64 = 4 << 20;
 
 pub(super) fn run(ui: &mut Ui, global: &GlobalArgs, args: &DecodeArgs) -> Result<ExitCode, Error> {
-    let input = Input::open(args)?;
+    let input = Input::open(&args.input, &args.array)?;
     let (threads, memory, share) = shares(global);
     let array = input.only_array(ui, memory)?;
     let region = match &args.region {

@@ -1,9 +1,9 @@
-//! The input of `decode`: a store, the arrays in it that are selected, and the pipeline that reads them.
+//! The input of `decode` and `encode`: a store, the arrays in it that are selected, and the pipeline that reads them.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::DecodeArgs;
 use crate::catalog::{ArrayText, Catalog, Entry, Kind, named};
 use crate::cli::GlobalArgs;
 use crate::codecs::model::Model;
@@ -11,30 +11,30 @@ use crate::codecs::{ArrayDocument, ChunkError, OpenArray};
 use crate::error::{Error, ErrorKind};
 use crate::interrupt::Interrupt;
 use crate::pipeline::{Observer, Stopped};
-use crate::selection::Selection;
+use crate::selection::{ArrayPattern, Selection};
 use crate::store::{ChunkFiles, Store};
 use crate::ui::Ui;
 
 /// An input store with what was found in it.
-pub(super) struct Input {
-    pub(super) store: Store,
-    pub(super) catalog: Catalog,
-    pub(super) selection: Selection,
+pub(in super::super) struct Input {
+    pub(in super::super) store: Store,
+    pub(in super::super) catalog: Catalog,
+    pub(in super::super) selection: Selection,
 }
 
 impl Input {
     /// Opens INPUT and reads every document in it.
-    pub(super) fn open(args: &DecodeArgs) -> Result<Self, Error> {
-        let store = Store::open(&args.input)?;
+    pub(in super::super) fn open(input: &Path, patterns: &[ArrayPattern]) -> Result<Self, Error> {
+        let store = Store::open(input)?;
         let catalog = Catalog::read(&store);
         if catalog.entries.is_empty() && catalog.faults.is_empty() {
             return Err(Error::new(
                 ErrorKind::Io,
-                format!("no Zarr array or group in {:?}", args.input),
+                format!("no Zarr array or group in {input:?}"),
             )
             .hint("INPUT is a directory with zarr.json, .zarray or .zgroup, or one above it"));
         }
-        let selection = Selection::new(args.array.clone());
+        let selection = Selection::new(patterns.to_vec());
         let selection = selection.map_err(|error| Error::usage(format!("--array: {error}")))?;
         Ok(Self {
             store,
@@ -44,7 +44,7 @@ impl Input {
     }
 
     /// The arrays whose documents are sound.
-    pub(super) fn arrays(&self) -> impl Iterator<Item = (&Entry, &ArrayText)> {
+    pub(in super::super) fn arrays(&self) -> impl Iterator<Item = (&Entry, &ArrayText)> {
         self.catalog
             .entries
             .iter()
@@ -55,7 +55,11 @@ impl Input {
     }
 
     /// The one array that is selected.
-    pub(super) fn only_array(&self, ui: &mut Ui, memory: u64) -> Result<OpenArray, Error> {
+    pub(in super::super) fn only_array(
+        &self,
+        ui: &mut Ui,
+        memory: u64,
+    ) -> Result<OpenArray, Error> {
         let selected: Vec<_> = self
             .arrays()
             .filter(|(entry, _)| self.selection.contains(&entry.path))
@@ -95,7 +99,11 @@ impl Input {
 
 /// Opens an array. Its chunks may take as much memory as the machine is likely to have for them: one beyond `memory` is
 /// decoded alone.
-pub(super) fn open(entry: &Entry, text: &ArrayText, memory: u64) -> Result<OpenArray, Error> {
+pub(in super::super) fn open(
+    entry: &Entry,
+    text: &ArrayText,
+    memory: u64,
+) -> Result<OpenArray, Error> {
     let named = named(&entry.path);
     let storage = Arc::new(ChunkFiles::below(&entry.directory));
     let opened = text.with(|document| OpenArray::open(storage.clone(), "", document));
@@ -118,7 +126,7 @@ pub(super) fn open(entry: &Entry, text: &ArrayText, memory: u64) -> Result<OpenA
 }
 
 /// Warns where the fill does not come back from the chain. It does not stop reading: missing chunks are the fill.
-pub(super) fn warn_of_fill(ui: &mut Ui, entry: &Entry, text: &ArrayText) {
+pub(in super::super) fn warn_of_fill(ui: &mut Ui, entry: &Entry, text: &ArrayText) {
     let warnings = text.with(|document: ArrayDocument<'_, '_>| {
         let model = Model::new(document).ok()?;
         let problems = model
@@ -136,7 +144,7 @@ pub(super) fn warn_of_fill(ui: &mut Ui, entry: &Entry, text: &ArrayText) {
 }
 
 /// The error of a chunk of an array.
-pub(super) fn chunk_error(path: &str, error: &ChunkError) -> Error {
+pub(in super::super) fn chunk_error(path: &str, error: &ChunkError) -> Error {
     Error::new(
         error.failure.kind.error_kind(),
         format!("{}: {error}", named(path)),
@@ -145,7 +153,7 @@ pub(super) fn chunk_error(path: &str, error: &ChunkError) -> Error {
 
 /// Watches work, and warns once where a chunk is larger than the memory that was granted.
 #[derive(Debug, Default)]
-pub(super) struct Watch {
+pub(in super::super) struct Watch {
     warned: AtomicBool,
 }
 
@@ -164,12 +172,12 @@ impl Observer for Watch {
 }
 
 /// Starts to heed signals.
-pub(super) fn heed_signals() -> Result<Interrupt, Error> {
+pub(in super::super) fn heed_signals() -> Result<Interrupt, Error> {
     Interrupt::install().map_err(|error| Error::io("could not heed signals", error))
 }
 
 /// The error of work that was stopped.
-pub(super) fn stopped<E: Into<Error>>(stopped: Stopped<E>) -> Error {
+pub(in super::super) fn stopped<E: Into<Error>>(stopped: Stopped<E>) -> Error {
     match stopped {
         Stopped::Failed { error, .. } => error.into(),
         Stopped::Interrupted(interrupted) => interrupted.into(),
@@ -177,7 +185,7 @@ pub(super) fn stopped<E: Into<Error>>(stopped: Stopped<E>) -> Error {
 }
 
 /// How many threads work, and how many bytes each of them may take.
-pub(super) fn shares(global: &GlobalArgs) -> (usize, u64, u64) {
+pub(in super::super) fn shares(global: &GlobalArgs) -> (usize, u64, u64) {
     let (threads, memory) = (global.threads(), global.memory());
     (threads, memory, memory / threads.max(1) as u64)
 }
