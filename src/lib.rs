@@ -18,6 +18,7 @@ pub mod migration;
 pub mod npy;
 pub mod pieces;
 pub mod pipeline;
+pub mod readers;
 pub mod region;
 pub mod report;
 pub mod selection;
