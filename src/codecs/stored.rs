@@ -79,7 +79,9 @@ impl OpenArray {
                 array: self,
                 gaps: Gaps::default(),
             };
-            walk.pieces(self.chain(), source, Some(parts), &mut hand_on)?;
+            // What comes in one part comes whole.
+            let parts = (self.parts() > 1).then_some(parts);
+            walk.pieces(self.chain(), source, parts, &mut hand_on)?;
             Ok(Some(walk.gaps))
         });
         walked.map_err(|failure| self.error(index, failure))

@@ -1,6 +1,6 @@
 //! Whether two documents read the same values from the chunks of a store.
 
-use std::collections::BTreeSet;
+use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::transform::scalar::Scalar;
 
 /// An array as one document reads it.
 #[derive(Clone, Copy, Debug)]
-pub struct Side<'a> {
+pub struct Reading<'a> {
     /// The directory that the chunks are below.
     pub directory: &'a Path,
     /// The array, opened there with a path of its own that is empty.
@@ -80,8 +80,8 @@ impl ValueComparison {
 /// interrupted.
 pub fn compare_values(
     path: &str,
-    old: Side<'_>,
-    new: Side<'_>,
+    old: Reading<'_>,
+    new: Reading<'_>,
     pipeline: &Pipeline<'_>,
 ) -> Result<ValueComparison, Error> {
     let compare = Compare {
@@ -91,15 +91,15 @@ pub fn compare_values(
         data_type: comparable(path, old.array, new.array)?,
     };
     let grid = Arc::new(Grid::of_array(path, old.array)?);
-    let stored = {
-        let list = |side: Side<'_>| {
-            let grid = Arc::new(Grid::of_array(path, side.array)?);
-            Examined::list(path, side.directory, grid, pipeline.interrupt)
-        };
-        let (old, new) = (list(old)?, list(new)?);
-        let all = old.stamps.iter().chain(new.stamps.iter());
-        all.map(|stamp| stamp.chunk).collect::<BTreeSet<_>>()
+    let listed = |reading: Reading<'_>| {
+        let grid = Arc::new(Grid::of_array(path, reading.array)?);
+        Examined::list(path, reading.directory, grid, pipeline.interrupt)
     };
+    let (in_old, in_new) = (listed(old)?, listed(new)?);
+    let stamps = in_old.stamps.iter().chain(&*in_new.stamps);
+    let mut stored: Vec<_> = stamps.map(|stamp| stamp.chunk).collect();
+    stored.sort_unstable();
+    stored.dedup();
     let mut found = ValueComparison::default();
     // The first chunk that differs among those that are stored, with where it stands in the order.
     let mut first = None;
@@ -142,6 +142,19 @@ fn comparable(path: &str, old: &OpenArray, new: &OpenArray) -> Result<DataType, 
     }
 }
 
+/// A stretch of elements that lie together, of a piece or of fill.
+fn stretch<'p>(
+    piece: Option<&'p [u8]>,
+    bytes: &Range<usize>,
+    fill: &[u8],
+    length: usize,
+) -> Cow<'p, [u8]> {
+    match piece {
+        Some(piece) => Cow::Borrowed(&piece[bytes.clone()]),
+        None => Cow::Owned(fill.repeat(length)),
+    }
+}
+
 struct Compare<'a> {
     path: &'a str,
     old: &'a OpenArray,
@@ -165,7 +178,7 @@ impl Compare<'_> {
 
     fn tasks<'s>(
         &self,
-        stored: &'s BTreeSet<u64>,
+        stored: &'s [u64],
     ) -> impl Iterator<Item = (u64, Range<u64>)> + Send + use<'s> {
         let pieces = self.pieces();
         let parts = pieces.map_or(1, |pieces| {
@@ -237,10 +250,9 @@ impl Compare<'_> {
         let lengths: Vec<_> = piece.iter().map(|range| range.end - range.start).collect();
         runs(&part, piece, piece, |start, _, length| {
             let bytes = start * size..(start + length) * size;
-            let cut = |side: Option<&'_ [u8]>| side.map(|side| side[bytes.clone()].to_vec());
             let (old, new) = (
-                cut(old).unwrap_or_else(|| self.old.fill().repeat(length)),
-                cut(new).unwrap_or_else(|| self.new.fill().repeat(length)),
+                stretch(old, &bytes, self.old.fill(), length),
+                stretch(new, &bytes, self.new.fill(), length),
             );
             found.elements += length as u64;
             if old == new {
@@ -275,7 +287,7 @@ impl Compare<'_> {
     fn missing(
         &self,
         grid: &Grid,
-        stored: &BTreeSet<u64>,
+        stored: &[u64],
         first: Option<u64>,
         found: &mut ValueComparison,
     ) {

@@ -12,6 +12,8 @@ use crate::transform::data_type::DataType;
 use crate::transform::scalar::Scalar;
 
 const TRANSPOSE: &str = "transpose";
+/// The one codec that keeps the shape and makes an element of several.
+const DELTA: &str = "delta";
 
 /// A document for reading, and where its parts come from.
 pub(super) struct Rewritten {
@@ -28,6 +30,8 @@ pub(super) struct Behind {
     pub(super) stored: DataType,
     /// Whether the fill of the document is the one that the run hands on; if not, it stands in for one that is not known.
     pub(super) fill_is_known: bool,
+    /// Whether a codec before the site mixes elements, so that values of the array hang on codes in padding too.
+    pub(super) mixes: bool,
     /// The codecs of the site.
     pub(super) names: String,
 }
@@ -79,10 +83,12 @@ pub(super) fn behind(path: &str, array: &v3::Array<'_>, site: &Site) -> Result<B
     let mut builder = Builder {
         path,
         goal: Goal::Behind(site),
+        mixes: false,
         origins: Vec::new(),
     };
     let codecs = builder.chain(&array.codecs, "/codecs")?;
     Ok(Behind {
+        mixes: builder.mixes,
         document: builder.document(array, stored.name(), scalar(literal), codecs),
         stored,
         fill_is_known: fill.is_some(),
@@ -95,6 +101,7 @@ pub(super) fn shards_alone(path: &str, array: &v3::Array<'_>) -> Result<Rewritte
     let mut builder = Builder {
         path,
         goal: Goal::Shards,
+        mixes: false,
         origins: Vec::new(),
     };
     let codecs = builder.chain(&array.codecs, "/codecs")?;
@@ -137,6 +144,7 @@ enum Goal<'s> {
 struct Builder<'s> {
     path: &'s str,
     goal: Goal<'s>,
+    mixes: bool,
     origins: Vec<(String, String)>,
 }
 
@@ -225,8 +233,9 @@ impl Builder<'_> {
     }
 
     /// Whether a codec transposes; if not, it must leave the shape as it is.
-    fn is_transpose(&self, codec: &Codec<'_>) -> Result<bool, Error> {
+    fn is_transpose(&mut self, codec: &Codec<'_>) -> Result<bool, Error> {
         let name = codec.entry.name;
+        self.mixes |= name.strip_prefix("numcodecs.").unwrap_or(name) == DELTA;
         if name == TRANSPOSE || is_filter(name) {
             return Ok(name == TRANSPOSE);
         }

@@ -17,7 +17,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-pub use self::compare::{Side, ValueComparison, ValueDifference, compare_values};
+pub use self::compare::{Reading, ValueComparison, ValueDifference, compare_values};
 use self::document::{Behind, Rewritten};
 use self::grid::Grid;
 pub use self::listing::{Examined, unchanged};
@@ -160,6 +160,12 @@ impl<'a> StoreEvidence<'a> {
         let examined = self.list()?;
         let idle: Mutex<Vec<Tally<'q>>> = Mutex::new(Vec::new());
         let chunk_shape = array.chunk_shape();
+        // Where values hang on padding, it counts as held by the array.
+        let edge = if behind.mixes {
+            vec![u64::MAX; chunk_shape.len()]
+        } else {
+            array.shape().to_vec()
+        };
         let work = |task: Task| {
             let index = self.grid.index(task.chunk);
             let origin: Vec<_> = index
@@ -178,7 +184,7 @@ impl<'a> StoreEvidence<'a> {
                     })
                     .collect();
                 if counted.is_ok() {
-                    counted = tally.add(&ranges, array.shape(), codes);
+                    counted = tally.add(&ranges, &edge, codes);
                 }
             });
             idle.lock()
