@@ -28,7 +28,7 @@ mod shard;
 pub mod stages;
 #[cfg(test)]
 mod tests;
-mod v2;
+pub mod v2;
 #[cfg(test)]
 mod vectors;
 mod words;
