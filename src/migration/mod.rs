@@ -5,3 +5,4 @@
 //! gives way to `scale_offset` and `cast_value`. What only the data can tell is asked for through [`evidence`].
 
 pub mod evidence;
+pub mod v2;
