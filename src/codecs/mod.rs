@@ -29,7 +29,7 @@ pub mod stages;
 mod stored;
 #[cfg(test)]
 mod tests;
-mod v2;
+pub mod v2;
 #[cfg(test)]
 mod vectors;
 mod words;

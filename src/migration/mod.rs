@@ -29,3 +29,4 @@ pub mod verdict;
 
 pub use array::plan;
 pub use prove::prove;
+pub mod v2;
