@@ -11,8 +11,10 @@ mod error;
 mod files;
 mod flush;
 mod hierarchy;
+mod journal;
 mod leftovers;
 mod objects;
+mod parallel;
 mod place;
 mod publish;
 mod staged_file;
@@ -24,6 +26,10 @@ pub use self::chunks::ChunkFiles;
 pub use self::document::{DEFAULT_MAX_DOCUMENT, Document, read_document};
 pub use self::error::StoreError;
 pub use self::hierarchy::{Enclosing, Store};
+pub use self::journal::{
+    Cause, Checked, Committed, Exclusive, Failure, Observer, Phase, Progress, Recovered,
+    Replacement, Rewrite, Undone, Unrestored, undo, undo_plan, unfinished,
+};
 pub use self::leftovers::Leftover;
 pub use self::objects::{Object, Objects};
 pub use self::place::{Place, Relation};
