@@ -10,7 +10,6 @@ mod candidates;
 mod document;
 pub mod encoding;
 pub mod evidence;
-pub mod scan;
 mod fill;
 mod forms;
 mod judge;
@@ -20,6 +19,7 @@ pub mod options;
 pub mod outcome;
 mod prove;
 mod rewrite;
+pub mod scan;
 mod settle;
 mod site;
 #[cfg(test)]
