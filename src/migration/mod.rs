@@ -8,10 +8,12 @@
 mod array;
 mod candidates;
 mod document;
+pub mod documents;
 pub mod encoding;
 pub mod evidence;
 mod fill;
 mod forms;
+pub mod hierarchy;
 mod judge;
 mod missing;
 mod notes;
