@@ -139,12 +139,19 @@ def reference(zarrpack: Zarrpack, report: Report, stores: Path) -> None:
                 )
                 continue
             report.check(f"{name}: no zarr.json names the codec", require_no_legacy, copy)
-            made = json.loads(store.with_suffix(".json").read_text())["expected"]
+            made = json.loads(store.with_suffix(".json").read_text())
             for array in plan["arrays"]:
-                file = made.get("/" + array["path"]) or made.get(array["path"]) or made["/"]
+                files = made["expected"]
+                file = files.get("/" + array["path"]) or files.get(array["path"]) or files["/"]
                 expected = np.load(store.with_suffix(".expected") / file)
+                expected = expected.astype(expected.dtype.newbyteorder("="))
+                if "spec_expected" in made:
+                    # What zarr-python wrote there, it does not read as the specification has it.
+                    expected = np.array(made["spec_expected"], expected.dtype)
+                    array["readers"] = []
+                verdict = array["decode"]["verdict"] if array["decode"] else array["action"]
                 report.check(
-                    f"{name}: {array['path'] or '/'} {array['decode']['verdict']}",
+                    f"{name}: {array['path'] or '/'} {verdict}",
                     require_verdict,
                     zarrpack,
                     copy,
@@ -163,7 +170,7 @@ def require_no_legacy(store: Path) -> None:
 
 def require_verdict(zarrpack: Zarrpack, store: Path, array: dict[str, Any], expected: np.ndarray) -> None:
     verdict = array["decode"]
-    if verdict["verdict"] == "identical":
+    if verdict is None or verdict["verdict"] == "identical":
         read_everywhere(zarrpack, store, array, expected)
         return
     require_equal("the verdict", "differs", verdict["verdict"])
