@@ -10,9 +10,6 @@ use crate::metadata::edit::Draft;
 use crate::metadata::json::{Kind, Member, Pointer, Value};
 use crate::metadata::v2::DtypeKind;
 
-/// The attribute by which xarray takes more values for missing, in both versions.
-const MISSING: &str = "missing_value";
-
 /// The attribute that makes integers those of the other sign.
 const UNSIGNED: &str = "_Unsigned";
 
@@ -28,8 +25,7 @@ pub(super) fn of_array(
 ) -> Members {
     judge(attributes, refusals);
     let members = attributes.and_then(Value::as_object).unwrap_or_default();
-    let existing = attributes.and_then(|attributes| attributes.get(mask::ATTRIBUTE));
-    let mut set = masked(attributes, mask, mask.outcome(existing), notes, refusals);
+    let mut set = masked(attributes, mask, mask.outcome(attributes), notes, refusals);
     let mut kept = Members::with_capacity(members.len() + 1);
     for member in members {
         let value = match member.name.as_str() {
@@ -38,7 +34,7 @@ pub(super) fn of_array(
                 Some(value) => value,
                 None => continue,
             },
-            MISSING if is_number(mask.value_type) => match missing(member, notes) {
+            mask::MISSING if is_number(mask.value_type) => match missing(member, notes) {
                 Some(value) => value,
                 None => continue,
             },

@@ -19,7 +19,13 @@ use crate::transform::scalar::Scalar;
 /// The attribute that is a mask in Zarr v3.
 pub(super) const ATTRIBUTE: &str = "_FillValue";
 
-/// What a mask depends on beside the attribute.
+/// The attribute by which xarray takes more values for missing, in both versions.
+pub(super) const MISSING: &str = "missing_value";
+
+/// The attributes by which xarray computes values from the stored ones.
+const PACKING: [&str; 2] = ["scale_factor", "add_offset"];
+
+/// What a mask depends on beside the attributes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Mask<'c> {
     /// The type of the array.
@@ -60,15 +66,32 @@ enum Form<'c> {
 }
 
 impl Mask<'_> {
-    /// Decides about the attribute.
-    pub(super) fn outcome(&self, existing: Option<&Value>) -> Outcome {
-        match (self.form(), self.fill, existing) {
+    /// Decides about the attribute, from all attributes of the array.
+    pub(super) fn outcome(&self, attributes: Option<&Value>) -> Outcome {
+        let member = |name: &str| attributes.and_then(|attributes| attributes.get(name));
+        let existing = member(ATTRIBUTE);
+        let form = self.form();
+        let outcome = match (&form, self.fill, existing) {
             (Form::Impossible { name, shown }, fill, existing) => {
-                impossible(name, shown, fill, existing)
+                impossible(name, *shown, fill, existing)
             }
-            (form, Some(fill), existing) => self.of_fill(&form, fill, existing),
+            (form, Some(fill), existing) => of_fill(form, fill, existing),
             (_, None, None) => Outcome::None,
-            (form, None, Some(existing)) => of_attribute(&form, existing),
+            (form, None, Some(existing)) => of_attribute(form, existing),
+        };
+        let packed = PACKING.iter().any(|name| member(name).is_some());
+        let is_nan = match self.fill {
+            Some(fill) => *fill == Draft::string("NaN"),
+            None => [existing, member(MISSING)]
+                .into_iter()
+                .flatten()
+                .any(only_nan),
+        };
+        match (outcome, form) {
+            (Outcome::None | Outcome::Removed(_), Form::Float(_)) if packed && is_nan => {
+                nan_beside_packing(existing)
+            }
+            (outcome, _) => outcome,
         }
     }
 
@@ -81,48 +104,72 @@ impl Mask<'_> {
             ValueType::VariableBytes => impossible("bytes", true),
         }
     }
+}
 
-    /// The mask that the fill was.
-    fn of_fill(&self, form: &Form<'_>, fill: &Draft, existing: Option<&Value>) -> Outcome {
-        let parts = match fill {
-            Draft::Array(parts) => parts.as_slice(),
-            part => std::slice::from_ref(part),
-        };
-        let value = match form {
-            Form::Integer | Form::Bool => Some(fill.clone()),
-            Form::Float(element) => double(fill, *element),
-            Form::Complex(element) => {
-                let parts = parts.iter().map(|part| double(part, *element));
-                parts.collect::<Option<_>>().map(Draft::Array)
-            }
-            Form::Impossible { .. } => None,
-        };
-        let is_nan = parts.iter().any(|part| *part == Draft::string("NaN"));
-        match (value, existing) {
-            (Some(_), None) if is_nan => Outcome::None,
-            (Some(_), Some(existing)) if is_nan => Outcome::Removed(format!(
-                "{}, to which xarray paid no heed in Zarr v2, went: the fill is NaN, which is missing without a mask",
-                described(existing)
-            )),
-            (Some(value), None) => Outcome::Set(
-                value,
-                format!(
-                    "added with the fill {}, which xarray takes for missing in Zarr v2",
-                    shown(fill)
-                ),
-            ),
-            (Some(value), Some(existing)) if value == Draft::from(existing) => Outcome::Kept,
-            (Some(value), Some(existing)) => Outcome::Set(
-                value,
-                format!(
-                    "{} became the fill {}, which xarray takes for missing in Zarr v2, whatever stands here",
-                    described(existing),
-                    shown(fill)
-                ),
-            ),
-            // Fills were checked against the type.
-            (None, _) => Outcome::Refused(shown(fill), "a fill value of the type"),
+/// The mask that the fill was.
+fn of_fill(form: &Form<'_>, fill: &Draft, existing: Option<&Value>) -> Outcome {
+    let parts = match fill {
+        Draft::Array(parts) => parts.as_slice(),
+        part => std::slice::from_ref(part),
+    };
+    let value = match form {
+        Form::Integer | Form::Bool => Some(fill.clone()),
+        Form::Float(element) => double(fill, *element),
+        Form::Complex(element) => {
+            let parts = parts.iter().map(|part| double(part, *element));
+            parts.collect::<Option<_>>().map(Draft::Array)
         }
+        Form::Impossible { .. } => None,
+    };
+    let is_nan = parts.iter().any(|part| *part == Draft::string("NaN"));
+    match (value, existing) {
+        (Some(_), None) if is_nan => Outcome::None,
+        (Some(_), Some(existing)) if is_nan => Outcome::Removed(format!(
+            "{}, to which xarray paid no heed in Zarr v2, went: the fill is NaN, which is missing without a mask",
+            described(existing)
+        )),
+        (Some(value), None) => Outcome::Set(
+            value,
+            format!(
+                "added with the fill {}, which xarray takes for missing in Zarr v2",
+                shown(fill)
+            ),
+        ),
+        (Some(value), Some(existing)) if value == Draft::from(existing) => Outcome::Kept,
+        (Some(value), Some(existing)) => Outcome::Set(
+            value,
+            format!(
+                "{} became the fill {}, which xarray takes for missing in Zarr v2, whatever stands here",
+                described(existing),
+                shown(fill)
+            ),
+        ),
+        // Fills were checked against the type.
+        (None, _) => Outcome::Refused(shown(fill), "a fill value of the type"),
+    }
+}
+
+/// A NaN is no mask, but with `scale_factor` or `add_offset` xarray computes in another type where there is none at all.
+fn nan_beside_packing(existing: Option<&Value>) -> Outcome {
+    // The bits of Python's NaN.
+    let nan = f64::from_bits(0x7ff8_0000_0000_0000);
+    let was = existing.map_or_else(String::new, |existing| {
+        format!("{} became this: ", described(existing))
+    });
+    Outcome::Set(
+        Draft::String(STANDARD.encode(nan.to_le_bytes())),
+        format!(
+            "{was}base64 of NaN, which changes no value, but without which xarray would unpack in another type"
+        ),
+    )
+}
+
+/// Whether an attribute is a bare NaN, or a list of nothing else.
+fn only_nan(value: &Value) -> bool {
+    match &value.kind {
+        Kind::NonFinite(word) => word == "NaN",
+        Kind::Array(values) => !values.is_empty() && values.iter().all(only_nan),
+        _ => false,
     }
 }
 
