@@ -172,14 +172,11 @@ fn is_number(value_type: &ValueType) -> bool {
     }
 }
 
-/// `missing_value` without NaN. As text it would be a mask that no number equals, for which xarray nevertheless makes floats
-/// of integers, and doubles of floats.
+/// `missing_value` without what JSON has no numbers for. As text these would be masks that no number equals, for which xarray
+/// nevertheless makes floats of integers, and doubles of floats.
 fn missing(member: &Member, notes: &mut Vec<Note>) -> Option<Draft> {
-    let is_nan = |value: &Value| value.kind == Kind::NonFinite("NaN".to_owned());
     let pointer = Pointer::root().member(&member.name);
-    let message = "NaN went: it is missing without a mask, and JSON has no such number";
-    if is_nan(&member.value) {
-        notes.push(Note::attribute(pointer, NoteKind::NonFinite, message));
+    if went(&member.value, &pointer, notes) {
         return None;
     }
     let Some(elements) = member.value.as_array() else {
@@ -188,15 +185,27 @@ fn missing(member: &Member, notes: &mut Vec<Note>) -> Option<Draft> {
     let mut kept = Vec::with_capacity(elements.len());
     for (index, element) in elements.iter().enumerate() {
         let pointer = pointer.index(index);
-        if is_nan(element) {
-            notes.push(Note::attribute(pointer, NoteKind::NonFinite, message));
-        } else {
+        if !went(element, &pointer, notes) {
             quoted(element, &pointer, notes);
             kept.push(Draft::from(element));
         }
     }
     let nothing_left = kept.is_empty() && !elements.is_empty();
     (!nothing_left).then_some(Draft::Array(kept))
+}
+
+/// Whether a mask is a bare non-finite number, and so goes, with a note.
+fn went(value: &Value, pointer: &Pointer, notes: &mut Vec<Note>) -> bool {
+    let Kind::NonFinite(word) = &value.kind else {
+        return false;
+    };
+    let (kind, consequence) = match word.as_str() {
+        "NaN" => (NoteKind::NonFinite, "it is missing without a mask"),
+        _ => (NoteKind::MaskLost, "it is not shown as missing any more"),
+    };
+    let message = format!("{word} went, since JSON has no such number: {consequence}");
+    notes.push(Note::attribute(pointer, kind, message));
+    true
 }
 
 /// An attribute as it is, bare non-finite numbers as text.

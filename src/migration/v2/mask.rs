@@ -144,8 +144,8 @@ fn of_fill(form: &Form<'_>, fill: &Draft, existing: Option<&Value>) -> Outcome {
                 shown(fill)
             ),
         ),
-        // Fills were checked against the type.
-        (None, _) => Outcome::Refused(shown(fill), "a fill value of the type"),
+        // The fill is no value of the type, for which the array is refused.
+        (None, _) => Outcome::None,
     }
 }
 
@@ -157,7 +157,7 @@ fn nan_beside_packing(existing: Option<&Value>) -> Outcome {
         format!("{} became this: ", described(existing))
     });
     Outcome::Set(
-        Draft::String(STANDARD.encode(nan.to_le_bytes())),
+        base64(nan),
         format!(
             "{was}base64 of NaN, which changes no value, but without which xarray would unpack in another type"
         ),
@@ -185,9 +185,14 @@ fn of_dtype(dtype: &Dtype) -> Form<'static> {
             name: "times",
             shown: false,
         },
-        (DtypeKind::Bytes | DtypeKind::Void, _) => Form::Impossible {
+        (DtypeKind::Bytes, _) => Form::Impossible {
             name: "bytes",
             shown: true,
+        },
+        // With a fill xarray does not open these in Zarr v2 either.
+        (DtypeKind::Void, _) => Form::Impossible {
+            name: "raw bytes",
+            shown: false,
         },
         (DtypeKind::Unicode, _) => Form::Impossible {
             name: "text",
@@ -240,19 +245,13 @@ fn of_attribute(form: &Form<'_>, existing: &Value) -> Outcome {
             true => Outcome::Kept,
         },
         (Form::Integer | Form::Bool, Kind::Bool(_)) if !listed => Outcome::Kept,
-        (Form::Float(_), Kind::Number(word) | Kind::NonFinite(word)) => {
-            match double(&Draft::from(value), DataType::Float64) {
-                Some(double) => Outcome::Set(
-                    double,
-                    format!("{word} became base64 of the double, as xarray has it in Zarr v3"),
-                ),
-                None => Outcome::Removed(format!("{word} went: no value of the type equals it")),
-            }
-        }
+        (Form::Float(_), Kind::Number(word) | Kind::NonFinite(word)) => Outcome::Set(
+            base64(as_written(value)),
+            format!("{word} became base64 of the double, as xarray has it in Zarr v3"),
+        ),
         (Form::Complex(_), Kind::Array(parts)) => complex(parts),
-        (Form::Complex(_), Kind::Number(_)) => {
-            let parts = [Draft::from(value), Draft::Number("0.0".to_owned())];
-            pair(&parts, &describe(value))
+        (Form::Complex(_), Kind::Number(word)) => {
+            Outcome::Set(pair(as_written(value), 0.0), pair_of(word))
         }
         (_, Kind::Array(values)) if values.len() > 1 => Outcome::Refused(
             format!(
@@ -269,22 +268,36 @@ fn of_attribute(form: &Form<'_>, existing: &Value) -> Outcome {
 }
 
 fn complex(parts: &[Value]) -> Outcome {
-    let drafts: Vec<_> = parts.iter().map(Draft::from).collect();
-    if drafts.contains(&Draft::string("NaN")) {
-        return Outcome::Removed("a NaN went: it is missing without a mask".to_owned());
+    let number = |part: &Value| matches!(part.kind, Kind::Number(_) | Kind::NonFinite(_));
+    match parts {
+        [re, im] if number(re) && number(im) => match (as_written(re), as_written(im)) {
+            (re, im) if re.is_nan() || im.is_nan() => {
+                Outcome::Removed("a NaN went: it is missing without a mask".to_owned())
+            }
+            (re, im) => Outcome::Set(pair(re, im), pair_of("the list")),
+        },
+        _ => Outcome::Refused(
+            format!("a list of length {}", parts.len()),
+            "the two numbers of a complex one",
+        ),
     }
-    pair(&drafts, "the list")
 }
 
-fn pair(parts: &[Draft], was: &str) -> Outcome {
-    let doubles = parts.iter().map(|part| double(part, DataType::Float64));
-    match doubles.collect::<Option<Vec<_>>>() {
-        Some(doubles) if doubles.len() == 2 => Outcome::Set(
-            Draft::Array(doubles),
-            format!("{was} became base64 of two doubles, as xarray has it in Zarr v3"),
-        ),
-        _ => Outcome::Refused(was.to_owned(), "the two numbers of a complex one"),
-    }
+fn pair(re: f64, im: f64) -> Draft {
+    Draft::Array(vec![base64(re), base64(im)])
+}
+
+fn pair_of(was: &str) -> String {
+    format!("{was} became base64 of two doubles, as xarray has it in Zarr v3")
+}
+
+/// The double that Python reads a number as, beyond the doubles an infinity.
+fn as_written(value: &Value) -> f64 {
+    let word = match &value.kind {
+        Kind::Number(word) | Kind::NonFinite(word) => word,
+        _ => return f64::NAN,
+    };
+    word.parse().unwrap_or(f64::NAN)
 }
 
 /// Whether a number is an integer of up to 64 bits, however it is written.
@@ -301,8 +314,11 @@ fn double(value: &Draft, element: DataType) -> Option<Draft> {
         Draft::String(word) => Literal::String(word.clone()),
         _ => return None,
     };
-    let value = Scalar::parse(&literal, element).ok()?.to_f64();
-    Some(Draft::String(STANDARD.encode(value.to_le_bytes())))
+    Some(base64(Scalar::parse(&literal, element).ok()?.to_f64()))
+}
+
+fn base64(value: f64) -> Draft {
+    Draft::String(STANDARD.encode(value.to_le_bytes()))
 }
 
 fn described(value: &Value) -> String {
