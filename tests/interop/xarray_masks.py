@@ -7,7 +7,7 @@ The first writes a store made for this: fills and `_FillValue` of every kind of 
 coordinates, missing chunks and the legacy codec. The second takes this store and a copy that was migrated. xarray has to find the
 same variables, dimensions, coordinates, types, values, missing ones among them, and attributes in both. Where no mask can be said
 in Zarr v3, the values have to be the same once masks are left aside. Prints a line for each variable, and exits with 1 if one
-differs. tests/interop/migrate does all of it.
+differs. tests/interop/migrate_v2 does all of it.
 """
 
 import argparse
