@@ -125,7 +125,7 @@ impl Builder<'_, '_> {
                     unit: None,
                 });
             }
-            "bitround" => {}
+            "bitround" => self.floats_alone(codec),
             "quantize" => return self.quantize(codec, name, configuration),
             _ => {
                 self.follow(codec, &mut configuration)?;
@@ -133,6 +133,17 @@ impl Builder<'_, '_> {
         }
         self.push(&codec.node.pointer, entry(name, configuration));
         Ok(())
+    }
+
+    /// What was rounded is floats, for which zarr-python takes integers as well in Zarr v3, and reads other values.
+    fn floats_alone(&mut self, codec: &Codec<'_>) {
+        if let ValueType::Simple(dtype) = &self.current
+            && dtype.kind != DtypeKind::Float
+        {
+            let found = format!("the filter \"bitround\" on values of {dtype}");
+            let fault = Fault::unsound(&codec.node.pointer, found, "it on floats alone");
+            self.chain.unwritable.push(fault);
+        }
     }
 
     /// The filter decodes by a cast alone. zarr-python does not see it where the filter is a codec of Zarr v3, so another codec

@@ -114,8 +114,8 @@ fn chunk_shape(
     let pointer = &array.chunks.pointer;
     let shape = &array.shape.value;
     if lengths.len() != shape.len() {
-        let found = format!("{} lengths of chunks", lengths.len());
-        let expected = format!("{}, as many as the array has dimensions", shape.len());
+        let found = format!("a list of length {}", lengths.len());
+        let expected = format!("a length for each dimension of the array: {}", shape.len());
         unwritable.push(Fault::unsound(pointer, found, expected));
         return lengths;
     }

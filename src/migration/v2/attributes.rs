@@ -10,9 +10,6 @@ use crate::metadata::edit::Draft;
 use crate::metadata::json::{Kind, Member, Pointer, Value};
 use crate::metadata::v2::DtypeKind;
 
-/// The attribute by which xarray takes more values for missing, in both versions.
-const MISSING: &str = "missing_value";
-
 /// The attribute that makes integers those of the other sign.
 const UNSIGNED: &str = "_Unsigned";
 
@@ -28,8 +25,7 @@ pub(super) fn of_array(
 ) -> Members {
     judge(attributes, refusals);
     let members = attributes.and_then(Value::as_object).unwrap_or_default();
-    let existing = attributes.and_then(|attributes| attributes.get(mask::ATTRIBUTE));
-    let mut set = masked(attributes, mask, mask.outcome(existing), notes, refusals);
+    let mut set = masked(attributes, mask, mask.outcome(attributes), notes, refusals);
     let mut kept = Members::with_capacity(members.len() + 1);
     for member in members {
         let value = match member.name.as_str() {
@@ -38,7 +34,7 @@ pub(super) fn of_array(
                 Some(value) => value,
                 None => continue,
             },
-            MISSING if is_number(mask.value_type) => match missing(member, notes) {
+            mask::MISSING if is_number(mask.value_type) => match missing(member, notes) {
                 Some(value) => value,
                 None => continue,
             },
@@ -176,14 +172,11 @@ fn is_number(value_type: &ValueType) -> bool {
     }
 }
 
-/// `missing_value` without NaN. As text it would be a mask that no number equals, for which xarray nevertheless makes floats
-/// of integers, and doubles of floats.
+/// `missing_value` without what JSON has no numbers for. As text these would be masks that no number equals, for which xarray
+/// nevertheless makes floats of integers, and doubles of floats.
 fn missing(member: &Member, notes: &mut Vec<Note>) -> Option<Draft> {
-    let is_nan = |value: &Value| value.kind == Kind::NonFinite("NaN".to_owned());
     let pointer = Pointer::root().member(&member.name);
-    let message = "NaN went: it is missing without a mask, and JSON has no such number";
-    if is_nan(&member.value) {
-        notes.push(Note::attribute(pointer, NoteKind::NonFinite, message));
+    if went(&member.value, &pointer, notes) {
         return None;
     }
     let Some(elements) = member.value.as_array() else {
@@ -192,15 +185,27 @@ fn missing(member: &Member, notes: &mut Vec<Note>) -> Option<Draft> {
     let mut kept = Vec::with_capacity(elements.len());
     for (index, element) in elements.iter().enumerate() {
         let pointer = pointer.index(index);
-        if is_nan(element) {
-            notes.push(Note::attribute(pointer, NoteKind::NonFinite, message));
-        } else {
+        if !went(element, &pointer, notes) {
             quoted(element, &pointer, notes);
             kept.push(Draft::from(element));
         }
     }
     let nothing_left = kept.is_empty() && !elements.is_empty();
     (!nothing_left).then_some(Draft::Array(kept))
+}
+
+/// Whether a mask is a bare non-finite number, and so goes, with a note.
+fn went(value: &Value, pointer: &Pointer, notes: &mut Vec<Note>) -> bool {
+    let Kind::NonFinite(word) = &value.kind else {
+        return false;
+    };
+    let (kind, consequence) = match word.as_str() {
+        "NaN" => (NoteKind::NonFinite, "it is missing without a mask"),
+        _ => (NoteKind::MaskLost, "it is not shown as missing any more"),
+    };
+    let message = format!("{word} went, since JSON has no such number: {consequence}");
+    notes.push(Note::attribute(pointer, kind, message));
+    true
 }
 
 /// An attribute as it is, bare non-finite numbers as text.

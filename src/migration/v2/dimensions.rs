@@ -39,7 +39,7 @@ pub(super) fn of<'v>(
             Some(_) => "a list of other things than strings".to_owned(),
             None => describe(stated),
         },
-        Some(names) if names.len() != rank => format!("{} names", names.len()),
+        Some(names) if names.len() != rank => format!("a list of length {}", names.len()),
         Some(_) => {
             let message = "moved to \"dimension_names\", where Zarr v3 has them";
             let pointer = format!("/{ATTRIBUTE}");
@@ -54,7 +54,7 @@ pub(super) fn of<'v>(
         file: File::Attributes,
         pointer: format!("/{ATTRIBUTE}"),
         found,
-        expected: format!("a list of {rank} names, one for each dimension"),
+        expected: format!("a list of names, as many as the array has dimensions: {rank}"),
         hint: Some(format!("correct {ATTRIBUTE}, or remove it")),
     });
     Dimensions::default()

@@ -19,7 +19,13 @@ use crate::transform::scalar::Scalar;
 /// The attribute that is a mask in Zarr v3.
 pub(super) const ATTRIBUTE: &str = "_FillValue";
 
-/// What a mask depends on beside the attribute.
+/// The attribute by which xarray takes more values for missing, in both versions.
+pub(super) const MISSING: &str = "missing_value";
+
+/// The attributes by which xarray computes values from the stored ones.
+const PACKING: [&str; 2] = ["scale_factor", "add_offset"];
+
+/// What a mask depends on beside the attributes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Mask<'c> {
     /// The type of the array.
@@ -60,15 +66,32 @@ enum Form<'c> {
 }
 
 impl Mask<'_> {
-    /// Decides about the attribute.
-    pub(super) fn outcome(&self, existing: Option<&Value>) -> Outcome {
-        match (self.form(), self.fill, existing) {
+    /// Decides about the attribute, from all attributes of the array.
+    pub(super) fn outcome(&self, attributes: Option<&Value>) -> Outcome {
+        let member = |name: &str| attributes.and_then(|attributes| attributes.get(name));
+        let existing = member(ATTRIBUTE);
+        let form = self.form();
+        let outcome = match (&form, self.fill, existing) {
             (Form::Impossible { name, shown }, fill, existing) => {
-                impossible(name, shown, fill, existing)
+                impossible(name, *shown, fill, existing)
             }
-            (form, Some(fill), existing) => self.of_fill(&form, fill, existing),
+            (form, Some(fill), existing) => of_fill(form, fill, existing),
             (_, None, None) => Outcome::None,
-            (form, None, Some(existing)) => of_attribute(&form, existing),
+            (form, None, Some(existing)) => of_attribute(form, existing),
+        };
+        let packed = PACKING.iter().any(|name| member(name).is_some());
+        let is_nan = match self.fill {
+            Some(fill) => *fill == Draft::string("NaN"),
+            None => [existing, member(MISSING)]
+                .into_iter()
+                .flatten()
+                .any(only_nan),
+        };
+        match (outcome, form) {
+            (Outcome::None | Outcome::Removed(_), Form::Float(_)) if packed && is_nan => {
+                nan_beside_packing(existing)
+            }
+            (outcome, _) => outcome,
         }
     }
 
@@ -81,48 +104,72 @@ impl Mask<'_> {
             ValueType::VariableBytes => impossible("bytes", true),
         }
     }
+}
 
-    /// The mask that the fill was.
-    fn of_fill(&self, form: &Form<'_>, fill: &Draft, existing: Option<&Value>) -> Outcome {
-        let parts = match fill {
-            Draft::Array(parts) => parts.as_slice(),
-            part => std::slice::from_ref(part),
-        };
-        let value = match form {
-            Form::Integer | Form::Bool => Some(fill.clone()),
-            Form::Float(element) => double(fill, *element),
-            Form::Complex(element) => {
-                let parts = parts.iter().map(|part| double(part, *element));
-                parts.collect::<Option<_>>().map(Draft::Array)
-            }
-            Form::Impossible { .. } => None,
-        };
-        let is_nan = parts.iter().any(|part| *part == Draft::string("NaN"));
-        match (value, existing) {
-            (Some(_), None) if is_nan => Outcome::None,
-            (Some(_), Some(existing)) if is_nan => Outcome::Removed(format!(
-                "{}, to which xarray paid no heed in Zarr v2, went: the fill is NaN, which is missing without a mask",
-                described(existing)
-            )),
-            (Some(value), None) => Outcome::Set(
-                value,
-                format!(
-                    "added with the fill {}, which xarray takes for missing in Zarr v2",
-                    shown(fill)
-                ),
-            ),
-            (Some(value), Some(existing)) if value == Draft::from(existing) => Outcome::Kept,
-            (Some(value), Some(existing)) => Outcome::Set(
-                value,
-                format!(
-                    "{} became the fill {}, which xarray takes for missing in Zarr v2, whatever stands here",
-                    described(existing),
-                    shown(fill)
-                ),
-            ),
-            // Fills were checked against the type.
-            (None, _) => Outcome::Refused(shown(fill), "a fill value of the type"),
+/// The mask that the fill was.
+fn of_fill(form: &Form<'_>, fill: &Draft, existing: Option<&Value>) -> Outcome {
+    let parts = match fill {
+        Draft::Array(parts) => parts.as_slice(),
+        part => std::slice::from_ref(part),
+    };
+    let value = match form {
+        Form::Integer | Form::Bool => Some(fill.clone()),
+        Form::Float(element) => double(fill, *element),
+        Form::Complex(element) => {
+            let parts = parts.iter().map(|part| double(part, *element));
+            parts.collect::<Option<_>>().map(Draft::Array)
         }
+        Form::Impossible { .. } => None,
+    };
+    let is_nan = parts.iter().any(|part| *part == Draft::string("NaN"));
+    match (value, existing) {
+        (Some(_), None) if is_nan => Outcome::None,
+        (Some(_), Some(existing)) if is_nan => Outcome::Removed(format!(
+            "{}, to which xarray paid no heed in Zarr v2, went: the fill is NaN, which is missing without a mask",
+            described(existing)
+        )),
+        (Some(value), None) => Outcome::Set(
+            value,
+            format!(
+                "added with the fill {}, which xarray takes for missing in Zarr v2",
+                shown(fill)
+            ),
+        ),
+        (Some(value), Some(existing)) if value == Draft::from(existing) => Outcome::Kept,
+        (Some(value), Some(existing)) => Outcome::Set(
+            value,
+            format!(
+                "{} became the fill {}, which xarray takes for missing in Zarr v2, whatever stands here",
+                described(existing),
+                shown(fill)
+            ),
+        ),
+        // The fill is no value of the type, for which the array is refused.
+        (None, _) => Outcome::None,
+    }
+}
+
+/// A NaN is no mask, but with `scale_factor` or `add_offset` xarray computes in another type where there is none at all.
+fn nan_beside_packing(existing: Option<&Value>) -> Outcome {
+    // The bits of Python's NaN.
+    let nan = f64::from_bits(0x7ff8_0000_0000_0000);
+    let was = existing.map_or_else(String::new, |existing| {
+        format!("{} became this: ", described(existing))
+    });
+    Outcome::Set(
+        base64(nan),
+        format!(
+            "{was}base64 of NaN, which changes no value, but without which xarray would unpack in another type"
+        ),
+    )
+}
+
+/// Whether an attribute is a bare NaN, or a list of nothing else.
+fn only_nan(value: &Value) -> bool {
+    match &value.kind {
+        Kind::NonFinite(word) => word == "NaN",
+        Kind::Array(values) => !values.is_empty() && values.iter().all(only_nan),
+        _ => false,
     }
 }
 
@@ -138,9 +185,14 @@ fn of_dtype(dtype: &Dtype) -> Form<'static> {
             name: "times",
             shown: false,
         },
-        (DtypeKind::Bytes | DtypeKind::Void, _) => Form::Impossible {
+        (DtypeKind::Bytes, _) => Form::Impossible {
             name: "bytes",
             shown: true,
+        },
+        // With a fill xarray does not open these in Zarr v2 either.
+        (DtypeKind::Void, _) => Form::Impossible {
+            name: "raw bytes",
+            shown: false,
         },
         (DtypeKind::Unicode, _) => Form::Impossible {
             name: "text",
@@ -193,19 +245,13 @@ fn of_attribute(form: &Form<'_>, existing: &Value) -> Outcome {
             true => Outcome::Kept,
         },
         (Form::Integer | Form::Bool, Kind::Bool(_)) if !listed => Outcome::Kept,
-        (Form::Float(_), Kind::Number(word) | Kind::NonFinite(word)) => {
-            match double(&Draft::from(value), DataType::Float64) {
-                Some(double) => Outcome::Set(
-                    double,
-                    format!("{word} became base64 of the double, as xarray has it in Zarr v3"),
-                ),
-                None => Outcome::Removed(format!("{word} went: no value of the type equals it")),
-            }
-        }
+        (Form::Float(_), Kind::Number(word) | Kind::NonFinite(word)) => Outcome::Set(
+            base64(as_written(value)),
+            format!("{word} became base64 of the double, as xarray has it in Zarr v3"),
+        ),
         (Form::Complex(_), Kind::Array(parts)) => complex(parts),
-        (Form::Complex(_), Kind::Number(_)) => {
-            let parts = [Draft::from(value), Draft::Number("0.0".to_owned())];
-            pair(&parts, &describe(value))
+        (Form::Complex(_), Kind::Number(word)) => {
+            Outcome::Set(pair(as_written(value), 0.0), pair_of(word))
         }
         (_, Kind::Array(values)) if values.len() > 1 => Outcome::Refused(
             format!(
@@ -222,22 +268,36 @@ fn of_attribute(form: &Form<'_>, existing: &Value) -> Outcome {
 }
 
 fn complex(parts: &[Value]) -> Outcome {
-    let drafts: Vec<_> = parts.iter().map(Draft::from).collect();
-    if drafts.contains(&Draft::string("NaN")) {
-        return Outcome::Removed("a NaN went: it is missing without a mask".to_owned());
+    let number = |part: &Value| matches!(part.kind, Kind::Number(_) | Kind::NonFinite(_));
+    match parts {
+        [re, im] if number(re) && number(im) => match (as_written(re), as_written(im)) {
+            (re, im) if re.is_nan() || im.is_nan() => {
+                Outcome::Removed("a NaN went: it is missing without a mask".to_owned())
+            }
+            (re, im) => Outcome::Set(pair(re, im), pair_of("the list")),
+        },
+        _ => Outcome::Refused(
+            format!("a list of length {}", parts.len()),
+            "the two numbers of a complex one",
+        ),
     }
-    pair(&drafts, "the list")
 }
 
-fn pair(parts: &[Draft], was: &str) -> Outcome {
-    let doubles = parts.iter().map(|part| double(part, DataType::Float64));
-    match doubles.collect::<Option<Vec<_>>>() {
-        Some(doubles) if doubles.len() == 2 => Outcome::Set(
-            Draft::Array(doubles),
-            format!("{was} became base64 of two doubles, as xarray has it in Zarr v3"),
-        ),
-        _ => Outcome::Refused(was.to_owned(), "the two numbers of a complex one"),
-    }
+fn pair(re: f64, im: f64) -> Draft {
+    Draft::Array(vec![base64(re), base64(im)])
+}
+
+fn pair_of(was: &str) -> String {
+    format!("{was} became base64 of two doubles, as xarray has it in Zarr v3")
+}
+
+/// The double that Python reads a number as, beyond the doubles an infinity.
+fn as_written(value: &Value) -> f64 {
+    let word = match &value.kind {
+        Kind::Number(word) | Kind::NonFinite(word) => word,
+        _ => return f64::NAN,
+    };
+    word.parse().unwrap_or(f64::NAN)
 }
 
 /// Whether a number is an integer of up to 64 bits, however it is written.
@@ -254,8 +314,11 @@ fn double(value: &Draft, element: DataType) -> Option<Draft> {
         Draft::String(word) => Literal::String(word.clone()),
         _ => return None,
     };
-    let value = Scalar::parse(&literal, element).ok()?.to_f64();
-    Some(Draft::String(STANDARD.encode(value.to_le_bytes())))
+    Some(base64(Scalar::parse(&literal, element).ok()?.to_f64()))
+}
+
+fn base64(value: f64) -> Draft {
+    Draft::String(STANDARD.encode(value.to_le_bytes()))
 }
 
 fn described(value: &Value) -> String {

@@ -134,10 +134,7 @@ fn unreadable(array: &v2::Array<'_>) -> Vec<Refusal> {
             pointer: problem.pointer,
             found: problem.message,
             expected: String::new(),
-            hint: Some(
-                "readers of Zarr v2 cannot be relied upon here either; correct .zarray first"
-                    .to_owned(),
-            ),
+            hint: Some("correct .zarray, or write the array anew".to_owned()),
         })
         .collect()
 }
