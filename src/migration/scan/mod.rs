@@ -216,8 +216,9 @@ impl Evidence for StoreEvidence<'_> {
         let behind = self.with_array(|array| document::behind(&self.path, array, site))??;
         let asked = question.comparisons.iter().map(|asked| asked.stored_type());
         let asked = asked.chain(question.watch.iter().map(|code| code.data_type()));
-        for codes in asked.filter(|codes| *codes != behind.stored) {
-            let stored = behind.stored;
+        let stored = behind.stored;
+        let mut asked = asked.filter(|codes| *codes != stored);
+        if let Some(codes) = asked.next() {
             return Err(self.incomparable(&EquivalenceError::Codes { codes, stored }));
         }
         let names = &behind.names;
