@@ -21,7 +21,7 @@ pub use self::compare::{Reading, ValueComparison, ValueDifference, compare_value
 use self::document::{Behind, Rewritten};
 use self::grid::Grid;
 pub use self::listing::{Examined, unchanged};
-use self::listing::{Stamp, changed};
+use self::listing::{GONE, Stamp, changed};
 pub use self::separator::{KeyForm, probe_separator};
 use self::tally::Tally;
 use super::evidence::{Evidence, Presence, Question, Scan, Site};
@@ -120,7 +120,7 @@ impl<'a> StoreEvidence<'a> {
 
     /// The error of a chunk that was listed and is not there any more.
     fn gone(&self, chunk: u64) -> Error {
-        changed(&self.path, &self.grid.key(chunk), "has gone away")
+        changed(&self.path, &self.grid.key(chunk), GONE)
     }
 
     /// Runs `work` on tasks in parallel and adds up the gaps that it finds.
