@@ -40,5 +40,5 @@ pub use keys::ChunkKeys;
 pub use plain::{PlainChain, PlainEncoder, plain_chain, plain_chain_v2};
 pub use register::register_all;
 pub use shard::Shard;
-pub use stored::Gaps;
+pub use stored::{Gaps, TakePiece};
 pub use words::short;

@@ -22,7 +22,10 @@ pub struct Gaps {
     pub filled: u64,
 }
 
-/// Takes a decoded piece: its elements, where it begins and its lengths.
+/// Takes a piece of a chunk: its box there, and its elements.
+pub type TakePiece<'t> = dyn FnMut(&[Range<u64>], &[u8]) + 't;
+
+/// Takes a decoded piece of any chain: its elements, where it begins and its lengths.
 type Take<'t> = dyn FnMut(Vec<u8>, Vec<u64>, Vec<NonZeroU64>) -> Result<(), Failure> + 't;
 
 impl OpenArray {
@@ -52,7 +55,7 @@ impl OpenArray {
         &self,
         index: &[u64],
         parts: Range<u64>,
-        take: &mut dyn FnMut(&[Range<u64>], &[u8]),
+        take: &mut TakePiece<'_>,
     ) -> Result<Option<Gaps>, ChunkError> {
         let mut hand_on = |piece: Vec<u8>, origin: Vec<u64>, shape: Vec<NonZeroU64>| {
             let ranges = origin.iter().zip(&shape);

@@ -11,6 +11,10 @@ use crate::error::{Error, ErrorKind};
 use crate::interrupt::Interrupt;
 use crate::store::{Objects, StoreError};
 
+/// What has become of a chunk, since it was examined.
+pub(super) const GONE: &str = "has gone away";
+const APPEARED: &str = "was missing, and is stored now";
+
 /// How many files are looked at between two questions whether to go on.
 const STRIDE: usize = 1024;
 
@@ -92,18 +96,17 @@ impl Examined {
         let same = same.count();
         let (chunk, what) = match (old.get(same), new.get(same)) {
             (None, None) => return Ok(()),
-            (Some(old), Some(new)) if old.chunk == new.chunk && old.length == new.length => {
-                (old.chunk, "was written to".to_owned())
-            }
             (Some(old), Some(new)) if old.chunk == new.chunk => {
-                let (before, after) = (old.length, new.length);
-                (old.chunk, format!("had {before} bytes, and has {after}"))
+                let what = if old.length == new.length {
+                    "was written to".to_owned()
+                } else {
+                    format!("had {} bytes, and has {}", old.length, new.length)
+                };
+                (old.chunk, what)
             }
-            (Some(old), new) if new.is_none_or(|new| old.chunk < new.chunk) => {
-                (old.chunk, "has gone away".to_owned())
-            }
-            (_, Some(new)) => (new.chunk, "was missing, and is stored now".to_owned()),
-            (Some(old), None) => (old.chunk, "has gone away".to_owned()),
+            (Some(old), Some(new)) if new.chunk < old.chunk => (new.chunk, APPEARED.to_owned()),
+            (None, Some(new)) => (new.chunk, APPEARED.to_owned()),
+            (Some(old), _) => (old.chunk, GONE.to_owned()),
         };
         Err(changed(&self.path, &self.grid.key(chunk), &what))
     }

@@ -21,7 +21,7 @@ pub use self::compare::{Reading, ValueComparison, ValueDifference, compare_value
 use self::document::{Behind, Rewritten};
 use self::grid::Grid;
 pub use self::listing::{Examined, unchanged};
-use self::listing::{Stamp, changed};
+use self::listing::{GONE, Stamp, changed};
 pub use self::separator::{KeyForm, probe_separator};
 use self::tally::Tally;
 use super::evidence::{Evidence, Presence, Question, Scan, Site};
@@ -120,7 +120,7 @@ impl<'a> StoreEvidence<'a> {
 
     /// The error of a chunk that was listed and is not there any more.
     fn gone(&self, chunk: u64) -> Error {
-        changed(&self.path, &self.grid.key(chunk), "has gone away")
+        changed(&self.path, &self.grid.key(chunk), GONE)
     }
 
     /// Runs `work` on tasks in parallel and adds up the gaps that it finds.
@@ -216,8 +216,9 @@ impl Evidence for StoreEvidence<'_> {
         let behind = self.with_array(|array| document::behind(&self.path, array, site))??;
         let asked = question.comparisons.iter().map(|asked| asked.stored_type());
         let asked = asked.chain(question.watch.iter().map(|code| code.data_type()));
-        for codes in asked.filter(|codes| *codes != behind.stored) {
-            let stored = behind.stored;
+        let stored = behind.stored;
+        let mut asked = asked.filter(|codes| *codes != stored);
+        if let Some(codes) = asked.next() {
             return Err(self.incomparable(&EquivalenceError::Codes { codes, stored }));
         }
         let names = &behind.names;
