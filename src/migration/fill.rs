@@ -18,7 +18,7 @@ use super::unused::{self, Candidate};
 use super::verdict::is_same;
 
 /// Codes of one cast that are tried for a map before it is given up: one of them serves, unless none does.
-const MOST_TRIED: usize = 64;
+const MOST_TRIED: usize = 4096;
 
 /// The maps that may be added for a fill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -368,10 +368,6 @@ impl Search<'_, '_> {
         let Ok(value) = tail.transform(Direction::Decode, code) else {
             return Ok(None);
         };
-        let used = scan.and_then(|scan| Some(&scan.used.as_ref()?.inside));
-        if !stands_alone(&tail, code, value, used) {
-            return Ok(None);
-        }
         let mapped = rewritten.with_map(cast, key, value);
         let bound = self.bind(&mapped);
         let Some(chain) = bound.chain.as_ref().filter(|_| bound.problems.is_empty()) else {
@@ -381,7 +377,8 @@ impl Search<'_, '_> {
         let carries = chain
             .fill()
             .is_some_and(|trace| trace.stored(codecs) == Some(code) && !trace.drifts(codecs));
-        if !carries {
+        let used = scan.and_then(|scan| Some(&scan.used.as_ref()?.inside));
+        if !carries || !stands_alone(&tail, code, value, used) {
             return Ok(None);
         }
         let map = FillMap {
@@ -467,7 +464,12 @@ struct MapPlace<'s> {
 
 /// Whether no other code decodes to the same value at the place of a map, so that the map changes nothing but the code that it is
 /// for. Only codes in use count, where these are known.
-fn stands_alone(tail: &BoundChain, code: Scalar, value: Scalar, used: Option<&CodeSet>) -> bool {
+pub(super) fn stands_alone(
+    tail: &BoundChain,
+    code: Scalar,
+    value: Scalar,
+    used: Option<&CodeSet>,
+) -> bool {
     if tail.codecs().is_empty() {
         return true;
     }

@@ -8,7 +8,7 @@ use crate::transform::scalar::Scalar;
 use super::array::Planning;
 use super::candidates::one_line;
 use super::document::Place;
-use super::fill::{Carried, Lost, Maps, Way, carry};
+use super::fill::{Carried, Lost, Maps, NewRun, Way, carry};
 use super::forms::check_readable;
 use super::options::Verify;
 use super::outcome::{FillOutcome, Form, Reason, Stop};
@@ -288,6 +288,12 @@ impl Settling<'_, '_> {
         }
         match self.carry(nan, Maps::No) {
             Ok(carried) => {
+                let stored = carried.1.runs.first().and_then(NewRun::stored_fill);
+                if stored != Some(code) {
+                    let message =
+                        format!("NaN would not be stored as the code {code} of --missing");
+                    return Err(Reason::new(site.run.pointer(0), message).into());
+                }
                 let settled = Self::settled(nan, FillOutcome::DeclaredMissing, carried);
                 Ok(Settled { notes, ..settled })
             }

@@ -115,6 +115,9 @@ fn a_float_code_can_be_missing() {
         exact: true,
         ..missing("-9999")
     };
-    let error = reasons(&text, &exactly, &data);
-    insta::assert_snapshot!(error);
+    let plan = planned(&text, &exactly, &data);
+    assert_eq!(plan.fill.code, Some(code_of(Float32, -9999)));
+    assert!(plan.text.contains(r#"[["NaN", "#), "{}", plan.text);
+    assert_eq!(plan.decode.differences.differing, 1);
+    assert!(!plan.decode.declared.unwrap().others_differ);
 }

@@ -111,6 +111,29 @@ fn scalars(hex: &str, dtype: &str) -> Vec<Scalar> {
 }
 
 #[test]
+fn timing() {
+    let text = array("float32", "0", &fso("10", "0", "<f4", "<i2"));
+    let start = std::time::Instant::now();
+    for _ in 0..20 {
+        planned(&text, &Options::default(), &Data::untouched());
+    }
+    eprintln!("f4 i2 {:?}", start.elapsed() / 20);
+    let text = array("float32", "273.15", &fso("100", "273.15", "<f4", "<i2"));
+    let start = std::time::Instant::now();
+    for _ in 0..20 {
+        planned(&text, &exact(), &Data::untouched());
+    }
+    eprintln!("f4 i2 exact {:?}", start.elapsed() / 20);
+    let text = array("int16", "0", &fso("1", "0", "<i2", "<i2"));
+    let start = std::time::Instant::now();
+    for _ in 0..20 {
+        planned(&text, &Options::default(), &Data::untouched());
+    }
+    eprintln!("i2 i2 {:?}", start.elapsed() / 20);
+    eprintln!("{}", records().len());
+}
+
+#[test]
 fn plans_agree_with_numcodecs() {
     let (mut identical, mut differing, mut refused, mut pairs) = (0, 0, 0, Vec::new());
     for record in records() {
