@@ -7,7 +7,7 @@ use crate::transform::rounding::{OutOfRange, Rounding};
 use crate::transform::scalar::Scalar;
 
 /// Codes between whose values others are tried.
-const MOST_CODES: i128 = 1024;
+const MOST_CODES: i128 = 256;
 
 /// What two chains store, over many values.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -3,20 +3,33 @@
 use crate::transform::cast_value::cast;
 use crate::transform::chain::{Binding, BoundChain, BoundCodec, Direction, bind};
 use crate::transform::data_type::DataType;
+use crate::transform::equivalence::CodeSet;
 use crate::transform::problem::Problem;
 use crate::transform::rounding::{OutOfRange, Rounding};
 use crate::transform::scalar::Scalar;
 
 use super::candidates::{Rewritten, has_map};
 use super::document::{Place, Run};
-use super::evidence::{Evidence, Scan};
+use super::evidence::{Evidence, Scan, Use};
 use super::options::{Options, Verify};
 use super::outcome::{FillMap, Form, Reason, Stop};
 use super::site::Site;
 use super::unused::{self, Candidate};
+use super::verdict::is_same;
 
 /// Codes of one cast that are tried for a map before it is given up: one of them serves, unless none does.
-const MOST_TRIED: usize = 64;
+const MOST_TRIED: usize = 4096;
+
+/// The maps that may be added for a fill.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Maps {
+    /// None.
+    No,
+    /// Those that change the value of no code.
+    Harmless,
+    /// Those to codes that nothing uses too.
+    Any,
+}
 
 /// What a fill is carried through.
 pub(super) struct Way<'s, 'm> {
@@ -75,7 +88,7 @@ impl From<Stop> for Lost {
 pub(super) fn carry(
     way: &Way<'_, '_>,
     fill: Scalar,
-    may_map: bool,
+    maps: Maps,
     options: &Options,
     evidence: &dyn Evidence,
 ) -> Result<Carried, Lost> {
@@ -107,8 +120,9 @@ pub(super) fn carry(
                     number,
                     form: *form,
                     fill,
+                    own: site.old.transform(Direction::Encode, fill).ok(),
                 };
-                let (new, map) = search.carry(may_map, options, evidence)?;
+                let (new, map) = search.carry(maps, options, evidence)?;
                 current = new.stored_fill();
                 carried.runs.push(new);
                 carried.maps.extend(map);
@@ -211,12 +225,14 @@ struct Search<'s, 'm> {
     number: usize,
     form: Form,
     fill: Scalar,
+    /// What the legacy codec stores for it.
+    own: Option<Scalar>,
 }
 
 impl Search<'_, '_> {
     fn carry(
         &self,
-        may_map: bool,
+        maps: Maps,
         options: &Options,
         evidence: &dyn Evidence,
     ) -> Result<(NewRun, Option<FillMap>), Lost> {
@@ -237,7 +253,29 @@ impl Search<'_, '_> {
         if !is_cast {
             return Err(self.lost(self.unrepresentable(problem)));
         }
-        if !may_map {
+        if maps == Maps::No {
+            return Err(self.lost(self.reason(problem)));
+        }
+        // The cast that loses the fill, or one before it.
+        let casts = (0..=problem.codec).rev().filter(|index| {
+            rewritten.origins.get(*index).is_some_and(|o| o.made)
+                && matches!(
+                    attempt.chain.codecs().get(*index),
+                    Some(BoundCodec::CastValue(_))
+                )
+        });
+        let place = |cast| MapPlace {
+            rewritten,
+            binding: &binding,
+            cast,
+            otherwise: &problem.found,
+        };
+        for cast in casts.clone() {
+            if let Some((new, map)) = self.harmless(&place(cast))? {
+                return Ok((new, Some(map)));
+            }
+        }
+        if maps == Maps::Harmless {
             return Err(self.lost(self.reason(problem)));
         }
         if options.verify != Verify::Data {
@@ -247,17 +285,8 @@ impl Search<'_, '_> {
             return Err(self.lost(reason));
         }
         let scan = self.site.scan(evidence)?;
-        let lost_at = problem.codec;
-        let earlier = (0..lost_at).rev();
-        let casts = std::iter::once(lost_at).chain(earlier).filter(|index| {
-            rewritten.origins.get(*index).is_some_and(|o| o.made)
-                && matches!(
-                    attempt.chain.codecs().get(*index),
-                    Some(BoundCodec::CastValue(_))
-                )
-        });
         for cast in casts {
-            if let Some((new, map)) = self.map(rewritten, &binding, cast, scan, &problem.found)? {
+            if let Some((new, map)) = self.unused(&place(cast), scan)? {
                 return Ok((new, Some(map)));
             }
         }
@@ -278,57 +307,91 @@ impl Search<'_, '_> {
         }
     }
 
-    /// A map on one cast, to the first unused code that serves.
-    fn map(
-        &self,
-        rewritten: &Rewritten,
-        binding: &Binding,
-        cast: usize,
-        scan: &Scan,
-        otherwise: &str,
-    ) -> Result<Option<(NewRun, FillMap)>, Lost> {
-        let trace = binding.chain.as_ref().and_then(BoundChain::fill);
-        let Some(key) = trace.and_then(|trace| trace.encoded.get(cast).copied()) else {
+    /// A map to the code that decodes to the fill anyway, as long as it changes the value of no code.
+    fn harmless(&self, place: &MapPlace<'_>) -> Result<Option<(NewRun, FillMap)>, Lost> {
+        let old = self.site.old;
+        let decodes_to_fill = |code: &Scalar| {
+            let value = old.transform(Direction::Decode, *code);
+            value.is_ok_and(|value| is_same(value, self.fill))
+        };
+        let Some(code) = self.own.filter(decodes_to_fill) else {
             return Ok(None);
         };
-        let Some(tail) = self.tail(rewritten, cast) else {
+        let candidate = Candidate {
+            code,
+            code_use: Use::Used,
+            is_own: true,
+        };
+        let Some((new, map)) = self.map(place, candidate, None)? else {
             return Ok(None);
         };
+        let value = new.chain.transform(Direction::Decode, code);
+        if !value.is_ok_and(|value| is_same(value, self.fill)) {
+            return Ok(None);
+        }
+        let map = FillMap {
+            code_use: None,
+            ..map
+        };
+        Ok(Some((new, map)))
+    }
+
+    /// A map to the first unused code that serves.
+    fn unused(&self, place: &MapPlace<'_>, scan: &Scan) -> Result<Option<(NewRun, FillMap)>, Lost> {
         let site = self.site;
         let stored = site.old.stored_type();
-        let candidates = unused::free(stored, site.own, &site.watched, scan);
+        let candidates = unused::free(stored, self.own, &site.watched, scan);
         for candidate in candidates.take(MOST_TRIED) {
-            let Candidate { code, .. } = candidate;
-            let Ok(value) = tail.transform(Direction::Decode, code) else {
-                continue;
-            };
-            if !stands_alone(&tail, code, value, scan) {
-                continue;
-            }
-            let mapped = rewritten.with_map(cast, key, value);
-            let bound = self.bind(&mapped);
-            let Some(chain) = bound.chain.as_ref().filter(|_| bound.problems.is_empty()) else {
-                continue;
-            };
-            let codecs = mapped.codecs.len();
-            let carries = chain
-                .fill()
-                .is_some_and(|trace| trace.stored(codecs) == Some(code) && !trace.drifts(codecs));
-            if carries {
-                let map = FillMap {
-                    site: self.number,
-                    codec: cast,
-                    key,
-                    value,
-                    code,
-                    code_use: candidate.code_use,
-                    is_legacys_own: candidate.is_own,
-                    otherwise: otherwise.to_owned(),
-                };
-                return self.complete(mapped, bound).map(|new| Some((new, map)));
+            if let Some(found) = self.map(place, candidate, Some(scan))? {
+                return Ok(Some(found));
             }
         }
         Ok(None)
+    }
+
+    /// A map on one cast to one code; `None` where it does not bring the fill back, or changes what another code decodes to.
+    fn map(
+        &self,
+        place: &MapPlace<'_>,
+        candidate: Candidate,
+        scan: Option<&Scan>,
+    ) -> Result<Option<(NewRun, FillMap)>, Lost> {
+        let MapPlace {
+            rewritten, cast, ..
+        } = *place;
+        let Candidate { code, .. } = candidate;
+        let trace = place.binding.chain.as_ref().and_then(BoundChain::fill);
+        let key = trace.and_then(|trace| trace.encoded.get(cast).copied());
+        let (Some(key), Some(tail)) = (key, self.tail(rewritten, cast)) else {
+            return Ok(None);
+        };
+        let Ok(value) = tail.transform(Direction::Decode, code) else {
+            return Ok(None);
+        };
+        let mapped = rewritten.with_map(cast, key, value);
+        let bound = self.bind(&mapped);
+        let Some(chain) = bound.chain.as_ref().filter(|_| bound.problems.is_empty()) else {
+            return Ok(None);
+        };
+        let codecs = mapped.codecs.len();
+        let carries = chain
+            .fill()
+            .is_some_and(|trace| trace.stored(codecs) == Some(code) && !trace.drifts(codecs));
+        let used = scan.and_then(|scan| Some(&scan.used.as_ref()?.inside));
+        if !carries || !stands_alone(&tail, code, value, used) {
+            return Ok(None);
+        }
+        let map = FillMap {
+            site: self.number,
+            codec: cast,
+            key,
+            value,
+            code,
+            code_use: Some(candidate.code_use),
+            is_legacys_own: candidate.is_own,
+            otherwise: place.otherwise.to_owned(),
+        };
+        self.complete(mapped, bound).map(|new| Some((new, map)))
     }
 
     /// The codecs behind a cast.
@@ -370,7 +433,7 @@ impl Search<'_, '_> {
 
     fn no_code(&self, problem: &Problem, scan: &Scan) -> Reason {
         let stored = self.site.old.stored_type();
-        let free = unused::free(stored, self.site.own, &self.site.watched, scan).next();
+        let free = unused::free(stored, self.own, &self.site.watched, scan).next();
         let codes = match (free, &scan.used) {
             (None, Some(_)) => format!(
                 "and all {} codes of {stored} are in use, so that none is free to stand for it",
@@ -388,9 +451,25 @@ impl Search<'_, '_> {
     }
 }
 
-/// Whether no other code in use decodes to the same value at the place of a map, so that the map changes nothing but the code
-/// that it is for.
-fn stands_alone(tail: &BoundChain, code: Scalar, value: Scalar, scan: &Scan) -> bool {
+/// Where a map may be added.
+struct MapPlace<'s> {
+    rewritten: &'s Rewritten,
+    /// The run, bound with the fill.
+    binding: &'s Binding,
+    /// The cast that gets the map.
+    cast: usize,
+    /// What becomes of the fill without it.
+    otherwise: &'s str,
+}
+
+/// Whether no other code decodes to the same value at the place of a map, so that the map changes nothing but the code that it is
+/// for. Only codes in use count, where these are known.
+pub(super) fn stands_alone(
+    tail: &BoundChain,
+    code: Scalar,
+    value: Scalar,
+    used: Option<&CodeSet>,
+) -> bool {
     if tail.codecs().is_empty() {
         return true;
     }
@@ -400,8 +479,8 @@ fn stands_alone(tail: &BoundChain, code: Scalar, value: Scalar, scan: &Scan) -> 
                 .transform(Direction::Decode, other)
                 .is_ok_and(|decoded| decoded.equals(value))
     };
-    if let Some(used) = &scan.used {
-        return !used.inside.iter().any(collides);
+    if let Some(used) = used {
+        return !used.iter().any(collides);
     }
     // Dividing, adding and casting without a map keep the order of codes, so that equals are neighbours.
     let keeps_order = tail.codecs().iter().all(|codec| match codec {
@@ -410,9 +489,9 @@ fn stands_alone(tail: &BoundChain, code: Scalar, value: Scalar, scan: &Scan) -> 
         BoundCodec::FixedScaleOffset(_) => false,
     });
     let (low, high) = Scalar::finite_range(code.data_type());
-    let neighbours = [code.ordinal() - 1, code.ordinal() + 1]
+    let mut neighbours = [code.ordinal() - 1, code.ordinal() + 1]
         .into_iter()
         .filter(|ordinal| (low.ordinal()..=high.ordinal()).contains(ordinal))
         .map(|ordinal| Scalar::from_ordinal(code.data_type(), ordinal));
-    keeps_order && !neighbours.into_iter().any(collides)
+    keeps_order && !neighbours.any(collides)
 }

@@ -2,6 +2,7 @@
 
 use crate::metadata::json::Value;
 use crate::metadata::v3;
+use crate::transform::chain::{Direction, bind};
 use crate::transform::data_type::DataType;
 use crate::transform::literal::Literal;
 use crate::transform::parameters::Codec;
@@ -9,6 +10,7 @@ use crate::transform::scalar::Scalar;
 
 use super::candidates::{Rewritten, literal_of};
 use super::document::{Place, Run};
+use super::fill::stands_alone;
 use super::outcome::{Reason, Stop};
 
 /// The attributes that say which value means missing.
@@ -57,25 +59,39 @@ impl Declaration {
         })
     }
 
-    /// The run with the map on its last cast.
+    /// The run with the map on its last cast. Where other codecs come after that, its other side is what they decode the code to.
     pub(super) fn mapped(&self, run: &Run<'_>, rewritten: &Rewritten) -> Result<Rewritten, Reason> {
-        let last = rewritten.codecs.len().checked_sub(1);
-        let (Some(cast), Some(stored)) = (
-            rewritten.last_cast().filter(|cast| Some(*cast) == last),
-            run.packing.outgoing.data_type,
-        ) else {
-            let message =
-                "--missing needs a cast that makes the codes, and this conversion ends with none";
-            return Err(Reason::new(run.pointer(0), message));
+        let place = |message: String| Reason::new(run.pointer(0), message);
+        let (Some(cast), Some(stored)) = (rewritten.last_cast(), run.packing.outgoing.data_type)
+        else {
+            let message = "--missing needs a cast to put the map on, and this conversion has none";
+            return Err(place(message.to_owned()));
         };
         let code = self
             .code(stored)
             .map_err(|message| Reason::new(None, message))?;
+        let tail = match rewritten.codecs.get(cast) {
+            Some(Codec::CastValue(parameters)) => {
+                let codecs = rewritten.codecs.get(cast + 1..).unwrap_or_default();
+                bind(parameters.data_type, None, codecs).chain
+            }
+            _ => None,
+        };
+        let value = tail.as_ref().and_then(|tail| {
+            let value = tail.transform(Direction::Decode, code).ok()?;
+            stands_alone(tail, code, value, None).then_some(value)
+        });
+        let Some(value) = value else {
+            let message = format!(
+                "the code {code} of --missing decodes to no value of its own, which could be told from that of other codes"
+            );
+            return Err(place(message));
+        };
         let mut mapped = rewritten.clone();
         if let Some(Codec::CastValue(parameters)) = mapped.codecs.get_mut(cast) {
-            let (nan, code) = (Literal::String("NaN".to_owned()), literal_of(code));
-            parameters.encode.push((nan.clone(), code.clone()));
-            parameters.decode.push((code, nan));
+            let (nan, value) = (Literal::String("NaN".to_owned()), literal_of(value));
+            parameters.encode.push((nan.clone(), value.clone()));
+            parameters.decode.push((value, nan));
         }
         Ok(mapped)
     }

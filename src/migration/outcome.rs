@@ -122,7 +122,7 @@ pub struct FillPlan {
 pub enum FillOutcome {
     /// The new codecs carry it as it is.
     Survives,
-    /// Codes that nothing uses stand for it.
+    /// Codes stand for it that nothing uses, or that decode to it anyway.
     Mapped,
     /// It was undefined, and is now what a code decodes to that nothing uses.
     OfUnusedCode,
@@ -132,7 +132,7 @@ pub enum FillOutcome {
     DeclaredMissing,
 }
 
-/// A two-way map from a fill to a code that nothing uses.
+/// A two-way map from a fill to a code that nothing uses, or that decodes to the fill anyway.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FillMap {
     /// The site, counted from the outermost.
@@ -145,8 +145,8 @@ pub struct FillMap {
     pub value: Scalar,
     /// The code that the site stores.
     pub code: Scalar,
-    /// Whether padding holds it.
-    pub code_use: Use,
+    /// Whether padding holds it; `None` where nobody had to ask, since the map leaves its value as it is.
+    pub code_use: Option<Use>,
     /// Whether it is the code that the legacy codec stores for the fill.
     pub is_legacys_own: bool,
     /// What would become of the fill without the map.

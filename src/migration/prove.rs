@@ -5,8 +5,9 @@ use crate::error::Error;
 use crate::metadata::edit::Draft;
 use crate::metadata::json::Value;
 use crate::metadata::v3;
-use crate::transform::chain::BoundChain;
+use crate::transform::chain::{BoundChain, bind};
 use crate::transform::equivalence::Comparison;
+use crate::transform::parameters::Codec;
 
 use super::document::{self, Place, Run};
 use super::evidence::{Evidence, Question};
@@ -77,7 +78,7 @@ fn proven(
             place,
             old: old_chain,
             new: new_chain,
-            codes: compare(old, old_chain, new_chain, verify, evidence)?,
+            codes: compare((old, new), old_chain, new_chain, verify, evidence)?,
         });
     }
     let old_fill = old_model.outer.incoming.fill.filter(|_| fill_is_defined);
@@ -91,8 +92,22 @@ fn proven(
     judge(&old_way, &changed, &fills, None, evidence)
 }
 
+/// Whether the maps of a run change what any code decodes to. Whether such a code is used is for the data to say.
+fn is_changed_by_maps(run: &Run<'_>, old: &BoundChain, mapped: &CodesVerdict) -> bool {
+    let mut codecs = run.codecs.clone();
+    for codec in &mut codecs {
+        if let Codec::CastValue(parameters) = codec {
+            parameters.encode.clear();
+            parameters.decode.clear();
+        }
+    }
+    let plain = bind(run.incoming, None, &codecs).chain;
+    let plain = plain.and_then(|plain| verdict::all_codes(old, &plain));
+    plain.is_none_or(|plain| plain != mapped.differences)
+}
+
 fn compare(
-    run: &Run<'_>,
+    (run, new_run): (&Run<'_>, &Run<'_>),
     old: &BoundChain,
     new: &BoundChain,
     verify: Verify,
@@ -105,12 +120,11 @@ fn compare(
         all_codes: None,
         unreadable_padding: 0,
     });
-    let has_map = new.codecs().iter().any(super::candidates::has_map);
     match over_all {
         Some(over_all)
             if over_all.is_identical()
                 || verify != Verify::Data
-                || over_all.unreadable() == 0 && !has_map =>
+                || over_all.unreadable() == 0 && !is_changed_by_maps(new_run, old, &over_all) =>
         {
             return Ok(over_all);
         }

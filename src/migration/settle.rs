@@ -8,7 +8,7 @@ use crate::transform::scalar::Scalar;
 use super::array::Planning;
 use super::candidates::one_line;
 use super::document::Place;
-use super::fill::{Carried, Lost, Way, carry};
+use super::fill::{Carried, Lost, Maps, NewRun, Way, carry};
 use super::forms::check_readable;
 use super::options::Verify;
 use super::outcome::{FillOutcome, Form, Reason, Stop};
@@ -47,6 +47,15 @@ pub(super) fn settle(planning: &Planning<'_>, forms: Vec<Form>) -> Result<Settle
     }
 }
 
+/// What was done about a fill that is carried as it is.
+const fn as_it_is(carried: &Carried) -> FillOutcome {
+    if carried.maps.is_empty() {
+        FillOutcome::Survives
+    } else {
+        FillOutcome::Mapped
+    }
+}
+
 struct Settling<'s, 'p> {
     planning: &'s Planning<'p>,
     forms: Vec<Form>,
@@ -54,7 +63,7 @@ struct Settling<'s, 'p> {
 
 impl Settling<'_, '_> {
     /// Carries a fill, in the exact form where the plain one loses it and the exact one is allowed.
-    fn carry(&self, fill: Scalar, may_map: bool) -> Result<(Vec<Form>, Carried), Lost> {
+    fn carry(&self, fill: Scalar, maps: Maps) -> Result<(Vec<Form>, Carried), Lost> {
         let Planning {
             places,
             sites,
@@ -69,7 +78,7 @@ impl Settling<'_, '_> {
                 sites,
                 forms: &forms,
             };
-            let (number, reason) = match carry(&way, fill, may_map, options, evidence) {
+            let (number, reason) = match carry(&way, fill, maps, options, evidence) {
                 Ok(carried) => return Ok((forms, carried)),
                 Err(Lost::At(number, reason)) => (number, reason),
                 Err(stop) => return Err(stop),
@@ -102,14 +111,9 @@ impl Settling<'_, '_> {
 
     /// The fill that the document states: as it is, with a map, or replaced by the user's.
     fn stated(&self, fill: Scalar) -> Result<Settled, Stop> {
-        match self.carry(fill, true) {
+        match self.carry(fill, Maps::Any) {
             Ok(carried) => {
-                let outcome = if carried.1.maps.is_empty() {
-                    FillOutcome::Survives
-                } else {
-                    FillOutcome::Mapped
-                };
-                let mut settled = Self::settled(fill, outcome, carried);
+                let mut settled = Self::settled(fill, as_it_is(&carried.1), carried);
                 if self.planning.options.fill_value.is_some() {
                     let note = "--fill-value was not needed: the new codecs carry the fill that the array has";
                     settled.notes.push(note.to_owned());
@@ -141,8 +145,8 @@ impl Settling<'_, '_> {
         let Some(zero) = zero else {
             return Err(Reason::new("/data_type".to_owned(), "the type has no zero").into());
         };
-        let reason = match self.carry(zero, false) {
-            Ok(carried) => return Ok(Self::settled(zero, FillOutcome::Survives, carried)),
+        let reason = match self.carry(zero, Maps::Harmless) {
+            Ok(carried) => return Ok(Self::settled(zero, as_it_is(&carried.1), carried)),
             Err(Lost::At(_, reason)) => reason,
             Err(Lost::Stop(stop)) => return Err(stop),
         };
@@ -190,7 +194,7 @@ impl Settling<'_, '_> {
             let Some(value) = decoded.ok().filter(|value| value.is_finite()) else {
                 continue;
             };
-            match self.carry(value, false) {
+            match self.carry(value, Maps::Harmless) {
                 Ok((forms, carried)) => {
                     let new = carried.runs.first();
                     let comes_back = new.is_some_and(|new| {
@@ -235,7 +239,7 @@ impl Settling<'_, '_> {
     }
 
     fn replaced(&self, given: Scalar, reason: &Reason) -> Result<Settled, Stop> {
-        match self.carry(given, false) {
+        match self.carry(given, Maps::Harmless) {
             Ok(carried) => Ok(Self::settled(given, FillOutcome::Given, carried)),
             Err(Lost::At(_, own)) => {
                 let message = format!("{}; nor does --fill-value: {}", reason.message, own.message);
@@ -282,8 +286,14 @@ impl Settling<'_, '_> {
                 ));
             }
         }
-        match self.carry(nan, false) {
+        match self.carry(nan, Maps::No) {
             Ok(carried) => {
+                let stored = carried.1.runs.first().and_then(NewRun::stored_fill);
+                if stored != Some(code) {
+                    let message =
+                        format!("NaN would not be stored as the code {code} of --missing");
+                    return Err(Reason::new(site.run.pointer(0), message).into());
+                }
                 let settled = Self::settled(nan, FillOutcome::DeclaredMissing, carried);
                 Ok(Settled { notes, ..settled })
             }

@@ -25,8 +25,6 @@ pub(super) struct Site<'m> {
     attempts: Vec<(Form, Result<Attempt, Vec<Reason>>)>,
     /// Codes of a wide stored type that are asked about in the scan.
     pub(super) watched: Vec<Scalar>,
-    /// What the legacy codec stores for the fill.
-    pub(super) own: Option<Scalar>,
     scan: OnceCell<Scan>,
 }
 
@@ -117,7 +115,6 @@ impl<'m> Site<'m> {
             old,
             attempts,
             watched: unused::watched(old.stored_type(), own),
-            own,
             scan: OnceCell::new(),
         })
     }
@@ -244,14 +241,22 @@ impl<'m> Site<'m> {
             }
             return self.of_scan(form, attempt, is_declared, evidence);
         };
-        let used = self.scanned().and_then(|scan| scan.used.as_ref());
-        let restricted = used.and_then(|used| verdict::used_codes(self.old, mapped, &all, used));
-        Ok(restricted.unwrap_or(CodesVerdict {
+        let over_all = CodesVerdict {
             proof: Some(Proof::AllCodes),
             differences: all,
             all_codes: None,
             unreadable_padding: 0,
-        }))
+        };
+        let used = self.scanned().and_then(|scan| scan.used.as_ref());
+        match used {
+            Some(used) if !over_all.is_identical() => {
+                Ok(
+                    verdict::used_codes(self.old, mapped, &over_all.differences, used)
+                        .unwrap_or(over_all),
+                )
+            }
+            _ => Ok(over_all),
+        }
     }
 
     fn of_scan(

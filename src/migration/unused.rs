@@ -1,7 +1,9 @@
 //! Codes that may stand for a fill: which ones are tried, in which order, and whether the data use them.
 
+use crate::transform::cast_value::cast;
 use crate::transform::data_type::DataType;
 use crate::transform::equivalence::CodeSet;
+use crate::transform::rounding::Rounding;
 use crate::transform::scalar::Scalar;
 
 use super::evidence::{Scan, Use};
@@ -34,9 +36,18 @@ pub(super) fn watched(stored: DataType, own: Option<Scalar>) -> Vec<Scalar> {
         codes.extend((0..16).map(|n| Scalar::from_ordinal(stored, low.ordinal() + n * step)));
     } else {
         let largest = Scalar::finite_range(stored).1.ordinal();
-        for n in 1..8 {
+        for n in 1..4 {
             codes.push(Scalar::from_ordinal(stored, n - largest));
             codes.push(Scalar::from_ordinal(stored, largest - n));
+        }
+        // The ends may decode to infinities. Powers of two come through most arithmetic as they were.
+        for exponent in [10, 12, 15, 16, 20, 24, 30, 40, 60, 100] {
+            let power = 2_f64.powi(exponent);
+            codes.extend(
+                [-power, power]
+                    .iter()
+                    .filter_map(|power| exactly(stored, *power)),
+            );
         }
     }
     let mut distinct = Vec::new();
@@ -86,6 +97,12 @@ pub(super) fn free<'s>(
             .map(move |code| (code, use_of(code)))
             .filter_map(candidate),
     )
+}
+
+/// The code that a double is.
+fn exactly(stored: DataType, double: f64) -> Option<Scalar> {
+    let double = Scalar::from_bits(DataType::Float64, double.to_bits());
+    cast(double, stored, Rounding::NearestEven, None).ok()
 }
 
 /// Whether a code can stand for a fill at all: a finite number, and no zero of a float, which maps do not tell from the other.
