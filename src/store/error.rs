@@ -74,6 +74,9 @@ pub enum StoreError {
     /// A document is not what a change was planned from, or what it left.
     #[error("{0:?} was changed by somebody else meanwhile")]
     Changed(PathBuf),
+    /// A copy was read back and is not the same.
+    #[error("{0:?} does not hold what was copied to it")]
+    CopyDiffers(PathBuf),
     /// Documents are not what the change left that is to be undone.
     #[error("{} changed since {journal:?} was written", several(.documents))]
     ChangedSince {
@@ -202,6 +205,7 @@ impl StoreError {
             | Self::NotAFile(_)
             | Self::Locked { .. }
             | Self::Changed(_)
+            | Self::CopyDiffers(_)
             | Self::ChangedSince { .. }
             | Self::ReadOnly(_)
             | Self::NoJournalPlace(_)

@@ -78,6 +78,11 @@ impl Files {
         self.run("copy to", to, || fs::copy(from, to))
     }
 
+    /// Lets an empty file share the blocks of another. False where the file system cannot.
+    pub(super) fn share(&self, from: &File, to: &File, path: &Path) -> Result<bool, StoreError> {
+        self.run("copy to", path, || share(from, to))
+    }
+
     /// Makes what was written through a handle survive a power cut.
     pub(super) fn sync(&self, file: &File, path: &Path) -> Result<(), StoreError> {
         self.run("flush", path, || file.sync_all())
@@ -215,6 +220,22 @@ fn write_all_at(file: &File, mut bytes: &[u8], mut offset: u64) -> io::Result<()
         }
     }
     Ok(())
+}
+
+#[cfg(target_os = "linux")]
+fn share(from: &File, to: &File) -> io::Result<bool> {
+    use rustix::io::Errno;
+    match rustix::fs::ioctl_ficlone(to, from) {
+        Ok(()) => Ok(true),
+        Err(error @ (Errno::NOSPC | Errno::DQUOT | Errno::IO)) => Err(error.into()),
+        // Another file system, one that cannot, a length it does not like: copying will tell.
+        Err(_) => Ok(false),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn share(_from: &File, _to: &File) -> io::Result<bool> {
+    Ok(false)
 }
 
 #[cfg(target_os = "linux")]

@@ -2,6 +2,7 @@
 
 use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use super::StoreError;
@@ -43,6 +44,43 @@ pub(super) fn for_each<T: Sync>(
         failures.into_iter().min_by_key(|(index, _)| *index)
     });
     failure.map_or(Ok(()), |(_, error)| Err(error))
+}
+
+/// Does something with each item of a list that is made meanwhile. After a failure no further item is begun.
+pub(super) fn for_each_of<T, I>(
+    items: &Mutex<I>,
+    act: &(dyn Fn(T) -> Result<(), StoreError> + Sync),
+) -> Result<(), StoreError>
+where
+    I: Iterator<Item = Result<T, StoreError>> + Send,
+{
+    // Each turn takes one item, so that threads need not know how many there are.
+    let next = || {
+        let mut items = items.lock().unwrap_or_else(PoisonError::into_inner);
+        items.next()
+    };
+    let failed = AtomicBool::new(false);
+    let work = || {
+        while !failed.load(Ordering::Relaxed) {
+            let Some(item) = next() else { break };
+            if let Err(error) = item.and_then(act) {
+                failed.store(true, Ordering::Relaxed);
+                return Err(error);
+            }
+        }
+        Ok(())
+    };
+    thread::scope(|scope| {
+        let others: Vec<_> = (1..ABREAST.get())
+            .map_while(|_| thread::Builder::new().spawn_scoped(scope, work).ok())
+            .collect();
+        others.into_iter().fold(work(), |outcome, thread| {
+            let other = thread
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            outcome.and(other)
+        })
+    })
 }
 
 #[cfg(test)]
