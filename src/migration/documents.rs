@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use super::copies;
 use super::hierarchy::{HierarchyPlan, NodeOutcome, NodePlan, Work};
 use crate::catalog::{ArrayText, GroupText, Kind};
 use crate::error::Error;
@@ -41,6 +42,8 @@ pub enum Role {
 pub struct Documents {
     /// The changes, by step.
     pub changes: Vec<DocumentChange>,
+    /// What is worth knowing about copies of metadata.
+    pub notes: Vec<String>,
     /// Documents that stay, and must not have changed when the others are written.
     pub sources: Vec<(PathBuf, Vec<u8>)>,
 }
@@ -95,7 +98,7 @@ impl HierarchyPlan {
             documents.changes.push(DocumentChange {
                 path: group.directory.join("zarr.json"),
                 old: None,
-                new: Some(group.text.clone().into_bytes()),
+                new: Some(copies::converted(group, self)?.into_bytes()),
                 step: inside_out(GROUPS, &group.path),
                 role: Role::Converted,
             });
@@ -122,6 +125,9 @@ impl HierarchyPlan {
                 }
             }
         }
+        let (changes, notes) = copies::changes(self, work, &documents.changes)?;
+        documents.changes.extend(changes);
+        documents.notes = notes;
         documents
             .changes
             .sort_by(|a, b| (a.step, &a.path).cmp(&(b.step, &b.path)));

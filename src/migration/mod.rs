@@ -7,6 +7,7 @@
 
 mod array;
 mod candidates;
+mod copies;
 mod document;
 pub mod documents;
 pub mod encoding;

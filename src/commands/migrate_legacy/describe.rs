@@ -33,7 +33,7 @@ pub(super) fn report(work: &Work<'_>, plan: &HierarchyPlan, documents: &Document
             .iter()
             .map(|change| document(root, change))
             .collect(),
-        notes: plan.notes.clone(),
+        notes: plan.notes.iter().chain(&documents.notes).cloned().collect(),
         summary: summary(plan),
         journal: None,
         output: None,

@@ -79,6 +79,7 @@ impl Staging {
             Ok(Object {
                 key: key.clone(),
                 length: metadata.len(),
+                modified: metadata.modified().ok(),
                 path,
             })
         });
