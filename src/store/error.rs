@@ -116,11 +116,10 @@ impl StoreError {
             | Self::Same(_)
             | Self::Nested { .. }
             | Self::Key(_) => ErrorKind::Usage,
-            Self::TooLarge { .. }
-            | Self::NotUtf8(_)
-            | Self::Loop { .. }
-            | Self::TooManyLinks { .. } => ErrorKind::Finding,
-            Self::Busy(_)
+            Self::TooLarge { .. } | Self::NotUtf8(_) => ErrorKind::Finding,
+            Self::Loop { .. }
+            | Self::TooManyLinks { .. }
+            | Self::Busy(_)
             | Self::NotFound(_)
             | Self::NotADirectory(_)
             | Self::NotAFile(_)
