@@ -7,6 +7,7 @@
 //! and [`error`] says how a run can end.
 
 pub mod catalog;
+pub mod cf;
 pub mod cli;
 pub mod codecs;
 pub mod commands;

@@ -194,12 +194,12 @@ impl StoreError {
             | Self::Key(_) => ErrorKind::Usage,
             Self::TooLarge { .. }
             | Self::NotUtf8(_)
-            | Self::Loop { .. }
-            | Self::TooManyLinks { .. }
             | Self::LeadsOut { .. }
             | Self::Twice(_)
             | Self::NotAJournal { .. } => ErrorKind::Finding,
-            Self::Busy(_)
+            Self::Loop { .. }
+            | Self::TooManyLinks { .. }
+            | Self::Busy(_)
             | Self::NotFound(_)
             | Self::NotADirectory(_)
             | Self::NotAFile(_)
