@@ -27,4 +27,4 @@ mod unused;
 pub mod verdict;
 
 pub use array::plan;
-pub use prove::prove;
+pub use prove::{Proving, prove};

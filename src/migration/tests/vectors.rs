@@ -134,9 +134,7 @@ fn plans_agree_with_numcodecs() {
             let plan = match plan(&text, true, &options, &data).unwrap() {
                 Planned::Change(plan) => plan,
                 other => {
-                    if record.decoded.is_float() {
-                        eprintln!("REF {} {other:?} {text}", options.exact);
-                    }
+                    assert!(matches!(other, Planned::Impossible(_)), "{other:?}");
                     tally.refused += 1;
                     continue;
                 }
@@ -156,6 +154,13 @@ fn plans_agree_with_numcodecs() {
         }
     }
     assert_eq!(exactly.differing, 0);
-    eprintln!("{}", pairs.len());
-    assert_eq!([plain, exactly], [Tally::default(), Tally::default()]);
+    assert_eq!(pairs.len(), 101);
+    // Most that is refused in the plain form are integers that the scale does not divide, and float16 that overflow.
+    let expected = |identical, differing, refused| Tally {
+        identical,
+        differing,
+        refused,
+    };
+    assert_eq!(plain, expected(321, 69, 520));
+    assert_eq!(exactly, expected(909, 0, 1));
 }
