@@ -60,7 +60,7 @@ impl EncodeVerdict {
     /// Compares what two chains store.
     pub(super) fn of(old: &BoundChain, new: &BoundChain) -> Self {
         let data_type = old.data_type();
-        let is_proof = data_type.bits() <= 16;
+        let is_proof = data_type.bits() <= 8;
         let values = if is_proof {
             let all = 0..1_u64 << data_type.bits();
             all.map(|bits| Scalar::from_bits(data_type, bits)).collect()

@@ -2,7 +2,7 @@
 //! the values stay as they are.
 //!
 //! Nothing here writes. A document of Zarr v2 first becomes one of v3 that names the legacy codec still; then the legacy codec
-//! gives way to `scale_offset` and `cast_value`: [`plan`] says how, [`prove`] compares two documents. What only the data can tell is
+//! gives way to `scale_offset` and `cast_value`: [`plan`] says how, [`prove()`] compares two documents. What only the data can tell is
 //! asked for through [`evidence`].
 
 mod array;
@@ -33,3 +33,4 @@ pub mod verdict;
 pub use array::plan;
 pub use prove::prove;
 pub mod v2;
+pub use prove::{Proving, prove};

@@ -9,6 +9,13 @@ use super::document::Run;
 
 /// What is worth knowing about the legacy codecs of a run.
 pub(super) fn of_run(run: &Run<'_>, array: &v3::Array<'_>, notes: &mut Vec<String>) {
+    if is_transposed_behind(run, array) {
+        notes.push(
+            "a transposition stands behind the legacy codec, where zarr-python 3.4 reads values into the wrong places; behind the new \
+             codecs it reads them right, as other readers do"
+                .to_owned(),
+        );
+    }
     let bound = run.chain().map_or(&[][..], |chain| chain.codecs());
     for (index, (entry, codec)) in run.entries.iter().zip(bound).enumerate() {
         let BoundCodec::FixedScaleOffset(legacy) = codec else {
@@ -56,13 +63,25 @@ fn former_nan(legacy: &FixedScaleOffset) -> Option<String> {
     ))
 }
 
+/// The list of codecs that a run stands in.
+fn list<'a, 'v>(run: &Run<'_>, array: &'a v3::Array<'v>) -> Option<&'a v3::Chain<'v>> {
+    let chains = array.codecs.nested();
+    chains
+        .into_iter()
+        .find(|chain| chain.node.pointer.to_string() == run.site.list)
+}
+
+/// Whether dimensions are permuted after a run.
+fn is_transposed_behind(run: &Run<'_>, array: &v3::Array<'_>) -> bool {
+    let behind = list(run, array)
+        .and_then(|chain| chain.codecs.get(run.site.first + run.site.codecs..))
+        .unwrap_or_default();
+    behind.iter().any(|codec| codec.entry.name == "transpose")
+}
+
 /// The byte order that the codec behind a run states.
 fn endian(run: &Run<'_>, array: &v3::Array<'_>) -> Option<ByteOrder> {
-    let chains = array.codecs.nested();
-    let chain = chains
-        .into_iter()
-        .find(|chain| chain.node.pointer.to_string() == run.site.list)?;
-    let bytes = chain
+    let bytes = list(run, array)?
         .codecs
         .iter()
         .find(|codec| codec.entry.name == "bytes")?;

@@ -5,9 +5,8 @@ use crate::error::Error;
 use crate::metadata::edit::Draft;
 use crate::metadata::json::Value;
 use crate::metadata::v3;
-use crate::transform::chain::{BoundChain, bind};
+use crate::transform::chain::BoundChain;
 use crate::transform::equivalence::Comparison;
-use crate::transform::parameters::Codec;
 
 use super::document::{self, Place, Run};
 use super::evidence::{Evidence, Question};
@@ -17,9 +16,21 @@ use super::options::Verify;
 use super::outcome::{Reason, Stop};
 use super::verdict::{self, CodesVerdict, DecodeVerdict, Proof};
 
+/// How two documents are compared.
+#[derive(Debug, Clone, Copy)]
+pub struct Proving {
+    /// Whether the fill of the old document was defined.
+    pub fill_is_defined: bool,
+    /// What may be read.
+    pub verify: Verify,
+    /// Whether to ask the data which codes are in use, where not all decode alike: as for a plan whose proof was
+    /// [`Proof::UsedCodes`].
+    pub used_codes: bool,
+}
+
 /// Compares what two documents make of the same chunks.
 ///
-/// Both are of Zarr v3. `evidence` is about the old one, and `fill_is_defined` says whether its fill was.
+/// Both are of Zarr v3. `evidence` is about the old one.
 ///
 /// # Errors
 ///
@@ -28,11 +39,10 @@ use super::verdict::{self, CodesVerdict, DecodeVerdict, Proof};
 pub fn prove(
     old_text: &str,
     new_text: &str,
-    fill_is_defined: bool,
-    verify: Verify,
+    proving: Proving,
     evidence: &dyn Evidence,
 ) -> Result<DecodeVerdict, Error> {
-    proven(old_text, new_text, fill_is_defined, verify, evidence).map_err(|stop| match stop {
+    proven(old_text, new_text, proving, evidence).map_err(|stop| match stop {
         Stop::Error(error) => error,
         Stop::Impossible(reasons) => {
             let error = Error::finding("the documents cannot be compared");
@@ -49,8 +59,7 @@ pub fn prove(
 fn proven(
     old_text: &str,
     new_text: &str,
-    fill_is_defined: bool,
-    verify: Verify,
+    proving: Proving,
     evidence: &dyn Evidence,
 ) -> Result<DecodeVerdict, Stop> {
     let (old, new) = (
@@ -78,10 +87,14 @@ fn proven(
             place,
             old: old_chain,
             new: new_chain,
-            codes: compare((old, new), old_chain, new_chain, verify, evidence)?,
+            codes: compare(old, old_chain, new_chain, proving, evidence)?,
         });
     }
-    let old_fill = old_model.outer.incoming.fill.filter(|_| fill_is_defined);
+    let old_fill = old_model
+        .outer
+        .incoming
+        .fill
+        .filter(|_| proving.fill_is_defined);
     let new_fill = new_model.outer.incoming.fill;
     let fills = Fills {
         old: old_fill,
@@ -92,25 +105,11 @@ fn proven(
     judge(&old_way, &changed, &fills, None, evidence)
 }
 
-/// Whether the maps of a run change what any code decodes to. Whether such a code is used is for the data to say.
-fn is_changed_by_maps(run: &Run<'_>, old: &BoundChain, mapped: &CodesVerdict) -> bool {
-    let mut codecs = run.codecs.clone();
-    for codec in &mut codecs {
-        if let Codec::CastValue(parameters) = codec {
-            parameters.encode.clear();
-            parameters.decode.clear();
-        }
-    }
-    let plain = bind(run.incoming, None, &codecs).chain;
-    let plain = plain.and_then(|plain| verdict::all_codes(old, &plain));
-    plain.is_none_or(|plain| plain != mapped.differences)
-}
-
 fn compare(
-    (run, new_run): (&Run<'_>, &Run<'_>),
+    run: &Run<'_>,
     old: &BoundChain,
     new: &BoundChain,
-    verify: Verify,
+    proving: Proving,
     evidence: &dyn Evidence,
 ) -> Result<CodesVerdict, Stop> {
     let all = verdict::all_codes(old, new);
@@ -120,16 +119,16 @@ fn compare(
         all_codes: None,
         unreadable_padding: 0,
     });
+    let may_ask = proving.verify == Verify::Data;
     match over_all {
-        Some(over_all)
-            if over_all.is_identical()
-                || verify != Verify::Data
-                || over_all.unreadable() == 0 && !is_changed_by_maps(new_run, old, &over_all) =>
-        {
-            return Ok(over_all);
+        Some(over_all) => {
+            let in_doubt = proving.used_codes || over_all.unreadable() > 0;
+            if over_all.is_identical() || !may_ask || !in_doubt {
+                return Ok(over_all);
+            }
         }
-        None if verify != Verify::Data => return Ok(verdict::tried(old, new)),
-        _ => {}
+        None if !may_ask => return Ok(verdict::tried(old, new)),
+        None => {}
     }
     let comparisons = match &all {
         Some(_) => Vec::new(),

@@ -16,6 +16,7 @@ mod fractions;
 mod inputs;
 mod integers;
 mod kernels;
+mod migration;
 mod packing;
 mod peer;
 mod text;

@@ -69,7 +69,10 @@ fn else_to_an_end_of_the_range_and_else_to_any_code() {
 #[test]
 fn where_all_codes_are_used_another_fill_can_be_given_if_nothing_is_missing() {
     let all = || Data::of(UInt8, 0..=255);
-    insta::assert_snapshot!(reasons(&shifted(), &Options::default(), &all()));
+    insta::assert_snapshot!(reasons(&shifted(), &Options::default(), &all()), @"
+    /fill_value: the fill value 0.0 would not survive: the fill value -2000.0 is stored as 48 and comes back as 48.0, and all 256 codes of uint8 are in use, so that none is free to stand for it
+      hint: where no chunk is missing, --fill-value gives the array another fill
+    ");
     let plan = planned(&shifted(), &given("200.5"), &all());
     assert_eq!(plan.fill.outcome, FillOutcome::Given);
     assert!(
@@ -79,27 +82,30 @@ fn where_all_codes_are_used_another_fill_can_be_given_if_nothing_is_missing() {
     );
     assert_eq!(plan.changes[1].pointer, "/fill_value");
     assert_eq!(plan.decode.kind, DecodeKind::Identical);
-    insta::assert_snapshot!(reasons(&shifted(), &given("0.5"), &all()));
+    insta::assert_snapshot!(reasons(&shifted(), &given("0.5"), &all()), @"/fill_value: the fill value 0.0 would not survive: the fill value -2000.0 is stored as 48 and comes back as 48.0, and all 256 codes of uint8 are in use, so that none is free to stand for it; nor does --fill-value: the fill value 0.5 would not survive: the fill value -1995.0 is stored as 53 and comes back as 53.0");
     insta::assert_snapshot!(reasons(
         &shifted(),
         &given("200.5"),
         &all().with_missing(1, 0)
-    ));
+    ), @"/fill_value: the fill value 0.0 would not survive: the fill value -2000.0 is stored as 48 and comes back as 48.0, and all 256 codes of uint8 are in use, so that none is free to stand for it; --fill-value cannot replace it, since 1 chunks and 0 inner chunks of shards were never written and read as it");
     insta::assert_snapshot!(reasons(
         &shifted(),
         &given("200.5"),
         &all().with_missing(0, 2)
-    ));
+    ), @"/fill_value: the fill value 0.0 would not survive: the fill value -2000.0 is stored as 48 and comes back as 48.0, and all 256 codes of uint8 are in use, so that none is free to stand for it; --fill-value cannot replace it, since 0 chunks and 2 inner chunks of shards were never written and read as it");
     let text = Options {
         fill_value: Some(Draft::string("none")),
         ..Options::default()
     };
-    insta::assert_snapshot!(reasons(&shifted(), &text, &all()));
+    insta::assert_snapshot!(reasons(&shifted(), &text, &all()), @r#"/fill_value: --fill-value must be a number, "NaN", "Infinity", "-Infinity" or a string of "0x" and 8 hex digits, as the array's type is: the string "none" is no float32 scalar"#);
 }
 
 #[test]
 fn whether_a_code_is_used_only_the_data_tell() {
-    insta::assert_snapshot!(reasons(&shifted(), &unverified(), &Data::untouched()));
+    insta::assert_snapshot!(reasons(&shifted(), &unverified(), &Data::untouched()), @"
+    /fill_value: the fill value 0.0 would not survive: the fill value -2000.0 is stored as 48 and comes back as 48.0
+      hint: with --verify data, zarrpack looks for a code that no chunk uses and that can stand for it
+    ");
 }
 
 /// Case C04.
@@ -172,14 +178,20 @@ fn a_map_that_would_come_back_as_another_integer_goes_to_the_first_cast() {
 fn a_fill_that_cannot_be_computed_with_needs_the_exact_form() {
     let text = array("uint16", "0", &fso("1", "1000", "<u2", "|u1"));
     let data = Data::of(UInt8, [0, 1]);
-    insta::assert_snapshot!(reasons(&text, &Options::default(), &data));
+    insta::assert_snapshot!(reasons(&text, &Options::default(), &data), @"
+    /fill_value: the fill value 0 would not survive: the fill value 0 cannot be encoded: 0 - 1000 is not a value of uint16 (0 to 65535)
+      hint: --exact, which computes in a wider type, may carry it; where no chunk is missing, so may --fill-value
+    ");
     let plan = planned(&text, &exact(), &data);
     assert_eq!(
         codecs(&plan),
         r#"[{"name": "cast_value", "configuration": {"data_type": "float64", "rounding": "towards-zero"}}, {"name": "scale_offset", "configuration": {"offset": 1000, "scale": 1}}, {"name": "cast_value", "configuration": {"data_type": "uint8", "out_of_range": "wrap", "scalar_map": {"encode": [[-1000.0, 24]], "decode": [[24, -1000.0]]}}}]"#
     );
     let text = array("float32", "1e37", &fso("100", "0", "<f4", "<f4"));
-    insta::assert_snapshot!(reasons(&text, &exact(), &Data::of(Float32, [0])));
+    insta::assert_snapshot!(reasons(&text, &exact(), &Data::of(Float32, [0])), @"
+    /fill_value: the fill value 1e37 would not survive: the fill value 1e37 cannot be encoded: 1e37 * 100.0 is not a value of float32
+      hint: where no chunk is missing, --fill-value gives the array another fill
+    ");
 }
 
 #[test]

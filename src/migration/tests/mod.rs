@@ -6,6 +6,7 @@ mod forms;
 mod missing;
 mod places;
 mod proofs;
+mod stores;
 mod vectors;
 
 use std::cell::Cell;

@@ -82,7 +82,7 @@ fn behind_a_codec_that_is_not_known_the_codes_can_be_compared_all_the_same() {
         &document("float32", "0", &codecs),
         &Options::default(),
         &Data::untouched()
-    ));
+    ), @"-: the chunks cannot be decoded here");
     // With a shard behind it, what missing inner chunks read as is not known.
     let codecs = format!(
         "[{}, {unknown}, {}]",
@@ -108,7 +108,7 @@ fn in_front_of_a_codec_that_is_not_known_it_is_refused() {
         &document("float32", "0", &codecs),
         &Options::default(),
         &Data::untouched()
-    ));
+    ), @r#"/codecs/1: the legacy codec stands behind the codec "example.unknown", after which the type of the values is not known here"#);
 }
 
 #[test]
@@ -126,6 +126,20 @@ fn transposition_and_delta_stay_where_they_are() {
         assert_eq!(plan.text.matches("numcodecs.delta").count(), 1);
         assert_eq!(plan.text.matches("cast_value").count(), 1);
     }
+}
+
+#[test]
+fn behind_a_transposition_that_zarr_python_misreads_the_plan_says_so() {
+    let legacy = fso("10", "10", "<f4", "|u1");
+    let plan_of = |list: [&str; 3]| {
+        let text = document("float32", "10.0", &format!("[{}]", list.join(", ")));
+        planned(&text, &Options::default(), &Data::untouched())
+    };
+    let misread = |plan: &ArrayPlan| plan.notes.iter().any(|note| note.contains("wrong places"));
+    let behind = plan_of([&legacy, TRANSPOSE, LE]);
+    assert_eq!(behind.decode.kind, DecodeKind::Identical);
+    assert!(misread(&behind));
+    assert!(!misread(&plan_of([TRANSPOSE, &legacy, LE])));
 }
 
 #[test]
@@ -179,7 +193,10 @@ fn of_two_sites_only_the_one_next_to_the_array_may_differ() {
     assert_eq!(plan.sites[1].first, 2);
     assert_eq!(plan.decode.kind, DecodeKind::Identical);
     let text = two(&fso("1", "5", "<f8", "<f2"), &differs.replace("<f4", "<f2"));
-    insta::assert_snapshot!(reasons(&text, &unverified(), &data));
+    insta::assert_snapshot!(reasons(&text, &unverified(), &data), @"
+    /codecs/2: this codec would decode some codes to other values, and the legacy codec before it computes with these, so that what the array's values become cannot be told
+      hint: --exact computes as the legacy codec does
+    ");
 }
 
 #[test]
@@ -206,7 +223,7 @@ fn the_fill_reaches_a_site_cast_by_the_codecs_before_it() {
     let astype = astype.replace("<f4", "<i2");
     let codecs = format!("[{astype}, {}, {LE}]", fso("10", "0", "<i2", "<i2"));
     let text = document("float64", "\"NaN\"", &codecs);
-    insta::assert_snapshot!(reasons(&text, &Options::default(), &Data::of(Int16, [0])));
+    insta::assert_snapshot!(reasons(&text, &Options::default(), &Data::of(Int16, [0])), @"/codecs/1: the fill value that reaches this codec is not known, as a codec before it cannot hold the array's");
 }
 
 #[test]
@@ -217,5 +234,5 @@ fn in_the_index_of_a_shard_it_is_refused() {
         &document("float32", "0", &codecs),
         &Options::default(),
         &Data::untouched()
-    ));
+    ), @"/codecs/0/configuration/index_codecs/1: the legacy codec stands among the codecs of a shard's index; expected only codecs that give back every number there");
 }

@@ -1,12 +1,18 @@
 //! The same proof on two documents as they are.
 
 use super::*;
-use crate::migration::prove;
 use crate::migration::verdict::{DecodeKind, Proof};
+use crate::migration::{Proving, prove};
 use DataType::*;
 
+const PROVING: Proving = Proving {
+    fill_is_defined: true,
+    verify: Verify::Data,
+    used_codes: false,
+};
+
 fn proven(old: &str, new: &str, data: &Data) -> crate::migration::verdict::DecodeVerdict {
-    prove(old, new, true, Verify::Data, data).unwrap()
+    prove(old, new, PROVING, data).unwrap()
 }
 
 #[test]
@@ -36,12 +42,12 @@ fn a_plan_is_proven_as_it_was_planned() {
     for (text, data) in cases {
         for options in [Options::default(), exact()] {
             let plan = planned(&text, &options, &data);
-            assert_eq!(
-                proven(&text, &plan.text, &data),
-                plan.decode,
-                "{}",
-                plan.text
-            );
+            let proving = Proving {
+                used_codes: plan.decode.proof == Some(Proof::UsedCodes),
+                ..PROVING
+            };
+            let proven = prove(&text, &plan.text, proving, &data).unwrap();
+            assert_eq!(proven, plan.decode, "{}", plan.text);
         }
     }
 }
@@ -78,8 +84,8 @@ fn documents_that_differ_in_more_are_refused() {
     ] {
         let other = plan.text.replace(old, new);
         assert_ne!(other, plan.text);
-        prove(&text, &other, true, Verify::Data, &data).unwrap_err();
+        prove(&text, &other, PROVING, &data).unwrap_err();
     }
-    prove(&text, &plan.text, true, Verify::Data, &data).unwrap();
-    prove(&text, &text, true, Verify::Data, &data).unwrap();
+    prove(&text, &plan.text, PROVING, &data).unwrap();
+    prove(&text, &text, PROVING, &data).unwrap();
 }

@@ -110,32 +110,18 @@ fn scalars(hex: &str, dtype: &str) -> Vec<Scalar> {
     elements.collect()
 }
 
-#[test]
-fn timing() {
-    let text = array("float32", "0", &fso("10", "0", "<f4", "<i2"));
-    let start = std::time::Instant::now();
-    for _ in 0..20 {
-        planned(&text, &Options::default(), &Data::untouched());
-    }
-    eprintln!("f4 i2 {:?}", start.elapsed() / 20);
-    let text = array("float32", "273.15", &fso("100", "273.15", "<f4", "<i2"));
-    let start = std::time::Instant::now();
-    for _ in 0..20 {
-        planned(&text, &exact(), &Data::untouched());
-    }
-    eprintln!("f4 i2 exact {:?}", start.elapsed() / 20);
-    let text = array("int16", "0", &fso("1", "0", "<i2", "<i2"));
-    let start = std::time::Instant::now();
-    for _ in 0..20 {
-        planned(&text, &Options::default(), &Data::untouched());
-    }
-    eprintln!("i2 i2 {:?}", start.elapsed() / 20);
-    eprintln!("{}", records().len());
+/// What became of the plans for all vectors.
+#[derive(Debug, Default, PartialEq)]
+struct Tally {
+    identical: usize,
+    differing: usize,
+    refused: usize,
 }
 
 #[test]
 fn plans_agree_with_numcodecs() {
-    let (mut identical, mut differing, mut refused, mut pairs) = (0, 0, 0, Vec::new());
+    let (mut plain, mut exactly) = (Tally::default(), Tally::default());
+    let mut pairs = std::collections::BTreeSet::new();
     for record in records() {
         let fill = if record.decoded.is_float() {
             record.offset.clone()
@@ -144,47 +130,37 @@ fn plans_agree_with_numcodecs() {
         };
         let text = array(record.decoded.name(), &fill, &record.codec);
         let data = record.data();
-        let Planned::Change(plain) = plan(&text, true, &Options::default(), &data).unwrap() else {
-            refused += 1;
-            continue;
-        };
-        let (values, lost) = record.count(&plain.text);
-        assert_eq!(lost, 0, "{text}");
-        match plain.decode.proof.unwrap() {
-            Proof::Data => assert_eq!(plain.decode.differences.differing, values, "{text}"),
-            _ => assert!(
-                plain.decode.differences.differing > 0 || values == 0,
-                "{text}"
-            ),
-        }
-        if values > 0 {
-            differing += 1;
-        } else {
-            identical += 1;
-        }
-        pairs.push((record.decoded, record.stored));
-    }
-    pairs.sort();
-    pairs.dedup();
-    println!("{identical} {differing} {refused} {}", pairs.len());
-    assert!(identical > 0 && differing > 0 && pairs.len() > 20);
-}
-
-#[test]
-fn exact_plans_decode_as_numcodecs_does() {
-    let mut planned = 0;
-    for record in records() {
-        let fill = if record.decoded.is_float() {
-            record.offset.clone()
-        } else {
-            "0".to_owned()
-        };
-        let text = array(record.decoded.name(), &fill, &record.codec);
-        if let Planned::Change(exact) = plan(&text, true, &exact(), &record.data()).unwrap() {
-            assert_eq!(record.count(&exact.text), (0, 0), "{text}\n{}", exact.text);
-            planned += 1;
+        for (options, tally) in [(Options::default(), &mut plain), (exact(), &mut exactly)] {
+            let plan = match plan(&text, true, &options, &data).unwrap() {
+                Planned::Change(plan) => plan,
+                other => {
+                    assert!(matches!(other, Planned::Impossible(_)), "{other:?}");
+                    tally.refused += 1;
+                    continue;
+                }
+            };
+            pairs.insert((record.decoded, record.stored));
+            let (values, lost) = record.count(&plan.text);
+            assert_eq!(lost, 0, "{text}");
+            let counted = plan.decode.differences.differing;
+            match plan.decode.proof.unwrap() {
+                Proof::Data => assert_eq!(counted, values, "{text}"),
+                _ => assert!(counted >= values, "{text}"),
+            }
+            match values {
+                0 => tally.identical += 1,
+                _ => tally.differing += 1,
+            }
         }
     }
-    println!("{planned}");
-    assert!(planned > 100);
+    assert_eq!(exactly.differing, 0);
+    assert_eq!(pairs.len(), 101);
+    // Most that is refused in the plain form are integers that the scale does not divide, and float16 that overflow.
+    let expected = |identical, differing, refused| Tally {
+        identical,
+        differing,
+        refused,
+    };
+    assert_eq!(plain, expected(321, 69, 520));
+    assert_eq!(exactly, expected(909, 0, 1));
 }
