@@ -456,7 +456,7 @@ impl Changes<'_, '_> {
         let files = &exclusive.files;
         let begun = self.begun(&record.documents);
         let restored = roll_back(files, &record.id, &begun, self.observer)
-            .and_then(|_| self.tidy_up())
+            .and_then(|()| self.tidy_up())
             .and_then(|()| files.discard(&name.unfinished()).map(|_| ()));
         match restored {
             Ok(()) => {
