@@ -8,7 +8,7 @@
 //!    flushes it;
 //! 3. writes what takes the place of the documents beside them, under hidden names, and flushes it;
 //! 4. renames, step by step, and flushes the directories of a step before the next begins;
-//! 5. takes `.unfinished` off the journal's name. From then on it serves to [`undo`] the change.
+//! 5. takes `.unfinished` off the journal's name. From then on it serves to [`undo()`] the change.
 //!
 //! What is guaranteed, on a file system that does what POSIX says:
 //!
