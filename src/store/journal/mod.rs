@@ -237,10 +237,13 @@ impl Exclusive {
             locks,
             recovered: Vec::new(),
         };
-        if let Err(error) = exclusive.recover(except, observer) {
-            exclusive.keep_locks();
-            return Err(error);
-        }
+        // Where this fails, the lock files that name journals stay.
+        exclusive.recover(except, observer)?;
+        let is_exception = |path: &Path| Some(&JournalName::from_any(path)) == except;
+        exclusive
+            .locks
+            .iter_mut()
+            .for_each(|lock| lock.forget(&is_exception));
         Ok(exclusive)
     }
 
@@ -253,6 +256,13 @@ impl Exclusive {
     /// Leaves the lock files, unlocked, because they name a journal.
     fn keep_locks(&mut self) {
         self.locks.iter_mut().for_each(Lock::keep);
+    }
+
+    /// Lets the lock files go with the locks.
+    fn forget_journals(&mut self) {
+        self.locks
+            .iter_mut()
+            .for_each(|lock| lock.forget(&|_| false));
     }
 
     fn point_to(&self, journal: &Path) -> Result<(), StoreError> {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::super::files::Files;
 use super::super::{Store, StoreError};
-use super::lock::{Lock, journals_named};
+use super::lock::journals_named;
 use super::name::{JournalName, unfinished_beside};
 use super::places::Places;
 use super::record::{Entry, Record};
@@ -102,6 +102,7 @@ pub(super) fn undo_with(
         Ok(_) => {
             // Should the power fail first, the next run finds the journal, and nothing to restore.
             let _ = files.sync_dir(name.directory());
+            exclusive.forget_journals();
             Ok(Undone {
                 documents: restoring.len(),
             })
@@ -131,7 +132,7 @@ impl Exclusive {
             let beside = unfinished_beside(top)?;
             journals.extend(beside.into_iter().map(|name| (name, Some(top.clone()))));
         }
-        for path in self.locks.iter().flat_map(Lock::found) {
+        for path in self.locks.iter().flat_map(|lock| lock.found()) {
             let name = JournalName::from_any(path);
             if journals.iter().all(|(known, _)| *known != name) {
                 journals.push((name, None));
