@@ -6,6 +6,7 @@ pub mod encode;
 pub mod inspect;
 pub mod man;
 mod scalar_stream;
+pub mod validate;
 
 use clap::Subcommand;
 
@@ -22,6 +23,7 @@ use crate::ui::Ui;
 )]
 pub enum Command {
     Inspect(inspect::InspectArgs),
+    Validate(validate::ValidateArgs),
     Encode(encode::EncodeArgs),
     Decode(decode::DecodeArgs),
     Completions(completions::CompletionsArgs),
@@ -37,6 +39,7 @@ pub fn run(ui: &mut Ui, cli: &Cli) -> Result<ExitCode, Error> {
     tracing::debug!(command = ?cli.command, global = ?cli.global, "parsed the command line");
     match &cli.command {
         Command::Inspect(args) => inspect::run(ui, &cli.global, args),
+        Command::Validate(args) => validate::run(ui, args),
         Command::Encode(args) => encode::run(ui, args),
         Command::Decode(args) => decode::run(ui, &cli.global, args),
         Command::Completions(args) => completions::run(ui, args),
