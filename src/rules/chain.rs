@@ -9,7 +9,6 @@ use super::{
     Severity::{Error, Info, Warning},
     rule,
 };
-use crate::codecs::configuration::LEGACY;
 use crate::codecs::short;
 use crate::metadata::json::Value;
 use crate::metadata::v3::Codec;
@@ -138,8 +137,8 @@ fn storable<'a>(array: &'a Array<'_>) -> Option<(Extent, bool, &'a str)> {
             .flat_map(|chain| chain.codecs());
         codecs.any(|codec| match codec {
             BoundCodec::CastValue(cast) => cast.out_of_range == Some(OutOfRange::Wrap),
-            BoundCodec::FixedScaleOffset(codec) => codec.stored.is_integer(),
-            BoundCodec::ScaleOffset(_) => false,
+            // The legacy codec always wraps around, which its own rule is there to tell.
+            BoundCodec::FixedScaleOffset(_) | BoundCodec::ScaleOffset(_) => false,
         })
     });
     Some((extent, wraps, first.pointers.first()?))
@@ -175,11 +174,7 @@ fn wraps(array: &Array<'_>, sink: &mut Sink<'_>) {
                 in_words(extent)
             ))
             .expected("an error, or the nearest value, for what cannot be stored")
-            .hint(if array.packing().any(|packing| packing.names.iter().any(|name| name == LEGACY)) {
-                "the legacy codec always wraps around; the pair tells, unless it has \"out_of_range\": \"wrap\""
-            } else {
-                "leave \"out_of_range\" out to have such values refused, if nothing relies on wrapping"
-            })
+            .hint("leave \"out_of_range\" out to have such values refused, if nothing relies on wrapping")
     });
 }
 

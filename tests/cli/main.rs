@@ -20,4 +20,5 @@ mod inspect;
 mod man;
 mod scalar_streams;
 mod tree;
+mod validate;
 mod version;

@@ -1,7 +1,7 @@
 //! The report for people: each finding under the line it is about, as a compiler shows them, node by node.
 
 use annotate_snippets::renderer::DecorStyle;
-use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Level, Origin, Padding, Renderer, Snippet};
 
 use super::excerpt::{Excerpt, visible};
 use super::located::Located;
@@ -101,25 +101,26 @@ impl Human {
         span: &std::ops::Range<usize>,
     ) -> String {
         let level = level(finding.severity);
-        let excerpt = Excerpt::new(located.text(finding), span);
+        let file = visible(&located.file(finding));
         let mut group = level
             .primary_title(visible(&finding.found))
             .id(finding.rule.as_str())
-            .element(
-                Origin::path(visible(&located.file(finding)))
-                    .line(finding.line)
-                    .char_column(finding.column),
-            );
-        // Of what could not be read there is no line to show.
-        if !located.text(finding).is_empty() {
+            .elements(Vec::<Padding>::new());
+        let mut shown_column = finding.column;
+        if located.text(finding).is_empty() {
+            // Of what could not be read there is no line to show.
+            let origin = Origin::path(file.clone()).line(finding.line);
+            group = group.element(origin.char_column(finding.column));
+        } else {
+            let excerpt = Excerpt::new(located.text(finding), span);
+            shown_column = excerpt.text[..excerpt.span.start].chars().count() + 1;
+            let label = format!("expected {}", visible(&finding.expected));
+            let annotation = AnnotationKind::Primary.span(excerpt.span).label(label);
             group = group.element(
                 Snippet::source(excerpt.text)
+                    .path(file.clone())
                     .line_start(finding.line)
-                    .annotation(
-                        AnnotationKind::Primary
-                            .span(excerpt.span)
-                            .label(format!("expected {}", visible(&finding.expected))),
-                    ),
+                    .annotation(annotation),
             );
         }
         if !finding.pointer.is_empty() {
@@ -131,7 +132,13 @@ impl Human {
         if let Some(hint) = &finding.hint {
             group = group.element(Level::HELP.message(visible(hint)));
         }
-        self.renderer().render(&[group])
+        let text = self.renderer().render(&[group]);
+        if shown_column == finding.column {
+            return text;
+        }
+        // The line was cut, and the renderer has counted in what is left of it.
+        let at = |column| format!("{file}:{}:{column}", finding.line);
+        text.replacen(&at(shown_column), &at(finding.column), 1)
     }
 
     fn more(&self, located: &Located<'_>, more: &More) -> String {
@@ -147,7 +154,7 @@ impl Human {
             ))
             .id(more.rule.as_str());
         self.renderer()
-            .render(&[title.elements(Vec::<annotate_snippets::Padding>::new())])
+            .render(&[title.elements(Vec::<Padding>::new())])
     }
 
     pub(super) fn end(&mut self, ui: &mut Ui) -> Result<(), Error> {
@@ -155,6 +162,7 @@ impl Human {
         for (found, notes, count, first) in readers {
             let arrays = match count {
                 1 => visible(&first),
+                2 => format!("{} and 1 more array", visible(&first)),
                 _ => format!("{} and {} more arrays", visible(&first), count - 1),
             };
             let mut group = level(Severity::Info)

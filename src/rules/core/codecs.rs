@@ -297,10 +297,6 @@ pub(super) fn chain_length(array: &Array<'_>, sink: &mut Sink<'_>) {
     }
 }
 
-pub(super) fn codec_form(array: &Array<'_>, sink: &mut Sink<'_>) {
-    super::super::bound::reported(array, sink);
-}
-
 pub(super) fn codec_member(array: &Array<'_>, sink: &mut Sink<'_>) {
     super::super::bound::reported(array, sink);
 }

@@ -191,12 +191,6 @@ pub(super) const RULES: &[Rule] = &[
         OfArray(codecs::no_serializer),
     ),
     rule(
-        "core/codec-form",
-        Error,
-        "a packing codec that is not written as codecs are",
-        OfArray(codecs::codec_form),
-    ),
-    rule(
         "core/codec-member",
         Error,
         "a member of a packing codec beside its name and configuration",
