@@ -6,13 +6,16 @@ use crate::codecs::model::{Level, Model, Packing, Stage, Step};
 use crate::codecs::{ArrayDocument, OpenArray, OpenError};
 use crate::metadata::json::{Kind, Value};
 use crate::metadata::v3::{self, Chain, ChunkGrid, KeyEncoding};
-use crate::metadata::{DocumentKind, Located, Node as Place, v2};
+use crate::metadata::{DocumentKind, Extension, Located, Node as Place, v2};
 use crate::transform::data_type::DataType;
 use crate::transform::literal::Literal;
 use crate::transform::scalar::Scalar;
 
 /// Chains of more codecs are counted and not looked at. No array that can be decoded comes near.
 pub(super) const MOST_CODECS: usize = 512;
+
+/// The name that stands in for a type that cannot be read.
+pub(super) const NO_TYPE: &str = "";
 
 /// An array.
 pub(super) struct Array<'n> {
@@ -66,11 +69,8 @@ impl<'n> Array<'n> {
             Form::V2(array) => {
                 let document = node.document(DocumentKind::ZArray)?;
                 let codecs = array.filters.as_ref().map_or(0, Vec::len);
-                let complete = (codecs <= MOST_CODECS)
-                    .then(|| (**array).clone().complete())
-                    .flatten();
-                let sound = complete.is_some();
-                let form = match complete {
+                let sound = codecs <= MOST_CODECS && (**array).clone().complete().is_some();
+                let form = match lenient_v2(array, document).filter(|_| codecs <= MOST_CODECS) {
                     Some(array) => Complete::V2(Box::new(array)),
                     None => Complete::Neither,
                 };
@@ -250,18 +250,23 @@ fn codecs_of_v3(array: &v3::PartialArray<'_>, document: &Document<'_>) -> usize 
 /// The array of a document of which parts may be missing, for looking at the others.
 fn lenient<'n>(array: &v3::PartialArray<'n>, document: &Document<'n>) -> Option<v3::Array<'n>> {
     let array = array.clone();
-    let data_type = array.data_type?;
     let root = Place::root(document.root()?);
+    let data_type = array.data_type.unwrap_or_else(|| Extension {
+        name: NO_TYPE,
+        name_span: root.span(),
+        configuration: None,
+        must_understand: true,
+        extras: Vec::new(),
+        node: root.clone(),
+    });
     let codecs = match array.codecs {
         Some(codecs) => codecs,
         None => Chain::readable_part(&root.get("codecs")?),
     };
     Some(v3::Array {
-        shape: array.shape.unwrap_or_else(|| Located {
-            value: Vec::new(),
-            pointer: root.pointer.member("shape"),
-            span: root.span(),
-        }),
+        shape: array
+            .shape
+            .unwrap_or_else(|| absent(&root, "shape", Vec::new())),
         chunk_grid: array
             .chunk_grid
             .unwrap_or_else(|| ChunkGrid::Other(data_type.clone())),
@@ -274,6 +279,44 @@ fn lenient<'n>(array: &v3::PartialArray<'n>, document: &Document<'n>) -> Option<
         codecs,
         optional: array.optional,
     })
+}
+
+/// The same of a v2 document.
+fn lenient_v2<'n>(array: &v2::PartialArray<'n>, document: &Document<'n>) -> Option<v2::Array<'n>> {
+    let array = array.clone();
+    let root = Place::root(document.root()?);
+    let dtype = array.dtype?;
+    let rank = array.shape.as_ref().map_or(0, |shape| shape.value.len());
+    let shape = array
+        .shape
+        .unwrap_or_else(|| absent(&root, "shape", Vec::new()));
+    Some(v2::Array {
+        chunks: array
+            .chunks
+            .filter(|chunks| chunks.value.len() == rank)
+            .unwrap_or_else(|| absent(&root, "chunks", vec![1; rank])),
+        shape,
+        dtype,
+        compressor: array.compressor.unwrap_or_default(),
+        filters: array.filters.unwrap_or_default(),
+        order: array
+            .order
+            .unwrap_or_else(|| absent(&root, "order", v2::Order::C)),
+        fill_value: array
+            .fill_value
+            .unwrap_or_else(|| absent(&root, "fill_value", v2::FillValue::Undefined)),
+        dimension_separator: array.dimension_separator,
+        extras: array.extras,
+    })
+}
+
+/// What stands in for a member that cannot be read.
+fn absent<T>(root: &Place<'_>, name: &str, value: T) -> Located<T> {
+    Located {
+        value,
+        pointer: root.pointer.member(name),
+        span: root.span(),
+    }
 }
 
 /// A scalar as a document has it.

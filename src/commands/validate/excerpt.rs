@@ -6,7 +6,7 @@ use std::ops::Range;
 /// How many characters are shown before the place, of it, and behind it.
 const BEFORE: usize = 60;
 const WITHIN: usize = 60;
-const BEHIND: usize = 30;
+const BEHIND: usize = 60;
 
 /// Bytes of a character at most.
 const WIDEST: usize = 4;
@@ -137,7 +137,7 @@ mod tests {
         let text = format!("{}0{}", "a".repeat(1_000_000), "é".repeat(1_000_000));
         let (line, pointed) = shown(&text, 1_000_000..1_000_001);
         assert_eq!(pointed, "0");
-        assert_eq!(line.chars().count(), 3 + 60 + 1 + 30 + 3);
+        assert_eq!(line.chars().count(), 3 + 60 + 1 + 60 + 3);
         let (line, pointed) = shown(&text, 0..text.len());
         assert_eq!((line.len(), pointed.len()), (63, 60));
     }

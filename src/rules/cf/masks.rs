@@ -175,7 +175,8 @@ pub(super) fn array_dimensions(array: &Array<'_>, sink: &mut Sink<'_>) {
         }
         return;
     }
-    let rank = array.v2().map(|array| array.shape.value.len());
+    let stated = |name: &str| array.document.root()?.get(name)?.as_array();
+    let rank = stated("shape").map(<[_]>::len);
     let names = attribute.value.as_array();
     let fits = names.is_some_and(|names| {
         names.iter().all(|name| name.as_str().is_some()) && Some(names.len()) == rank

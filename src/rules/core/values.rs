@@ -1,6 +1,6 @@
 //! Data types, fill values, chunk grids and key encodings that are not known or do not fit.
 
-use super::super::array::{Array, describe, literal, scalar};
+use super::super::array::{Array, NO_TYPE, describe, literal, scalar};
 use super::super::finding::{Draft, Sink};
 use crate::metadata::Extension;
 use crate::metadata::json::{Kind, Value};
@@ -58,7 +58,7 @@ pub(super) fn unknown_data_type(array: &Array<'_>, sink: &mut Sink<'_>) {
     let Some(entry) = array.v3().map(|array| &array.data_type) else {
         return;
     };
-    if is_known_type(entry.name) {
+    if entry.name == NO_TYPE || is_known_type(entry.name) {
         return;
     }
     sink.report(array.document.kind, || {
