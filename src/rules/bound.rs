@@ -170,7 +170,7 @@ fn fills_that_do(array: &Array<'_>, packing: &Packing) -> Option<String> {
         .fill()
         .and_then(|trace| trace.decoded.get(chain.codecs().len()).copied());
     if let Some(nearest) = nearest.filter(|nearest| survives(chain.codecs(), *nearest)) {
-        words.push(format!("{} survives", short(nearest)));
+        words.push(format!("a fill value of {} survives", short(nearest)));
     }
     let extent = model.stages().first().and_then(|stage| stage.extent);
     let ends = extent.filter(|extent| {
@@ -188,7 +188,10 @@ fn fills_that_do(array: &Array<'_>, packing: &Packing) -> Option<String> {
         ));
     }
     if fill.is_nan() {
-        words.push("or map NaN to an unused code in both directions of scalar_map".to_owned());
+        let or = if words.is_empty() { "" } else { "or " };
+        words.push(format!(
+            "{or}map NaN to an unused code in both directions of scalar_map"
+        ));
     }
     (!words.is_empty()).then(|| words.join("; "))
 }

@@ -129,18 +129,26 @@ fn storable<'a>(array: &'a Array<'_>) -> Option<(Extent, bool, &'a str)> {
     if extent.low.equals(low) && extent.high.equals(high) {
         return None;
     }
-    let wraps = array.packing().any(|packing| {
-        let mut codecs = packing
-            .binding
-            .chain
-            .iter()
-            .flat_map(|chain| chain.codecs());
-        codecs.any(|codec| match codec {
-            BoundCodec::CastValue(cast) => cast.out_of_range == Some(OutOfRange::Wrap),
+    let mut casts = false;
+    let mut wraps = false;
+    let chains = array
+        .packing()
+        .filter_map(|packing| packing.binding.chain.as_ref());
+    for codec in chains.flat_map(|chain| chain.codecs()) {
+        match codec {
+            BoundCodec::CastValue(cast) => {
+                casts = true;
+                wraps |= cast.out_of_range == Some(OutOfRange::Wrap);
+            }
             // The legacy codec always wraps around, which its own rule is there to tell.
-            BoundCodec::FixedScaleOffset(_) | BoundCodec::ScaleOffset(_) => false,
-        })
-    });
+            BoundCodec::FixedScaleOffset(_) => casts = true,
+            BoundCodec::ScaleOffset(_) => {}
+        }
+    }
+    // Shifting and scaling alone only leaves out what overflows.
+    if !casts {
+        return None;
+    }
     Some((extent, wraps, first.pointers.first()?))
 }
 

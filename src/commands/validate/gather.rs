@@ -351,11 +351,7 @@ impl Gatherer<'_> {
                 continue;
             }
             let texts = vec![(holder.kind, holder.bytes.as_slice())];
-            let path = holder
-                .name
-                .strip_prefix(walk.given.as_str())
-                .map_or(holder.name.as_str(), |path| path.trim_start_matches('/'))
-                .to_owned();
+            let path = holder.path.clone().unwrap_or_else(|| holder.name.clone());
             let located = Located::new(path, holder.name, false, NodeKind::Group, findings, texts);
             self.show(ui, located, output)?;
         }
@@ -388,6 +384,8 @@ struct Walk {
 fn join(given: &str, path: &str) -> String {
     if path.is_empty() {
         given.to_owned()
+    } else if given == "." {
+        path.to_owned()
     } else if given.ends_with('/') {
         format!("{given}{path}")
     } else {

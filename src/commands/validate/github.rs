@@ -22,7 +22,7 @@ impl Github {
     pub(super) fn node(&mut self, located: &Located<'_>) {
         for finding in &located.node.findings {
             let mut properties = vec![
-                ("file", located.file(finding)),
+                ("file", located.file(&finding.document)),
                 ("line", finding.line.to_string()),
                 ("col", finding.column.to_string()),
             ];
@@ -41,11 +41,7 @@ impl Github {
             self.push(finding.severity, &properties, &message);
         }
         for more in &located.node.more {
-            let file = if located.single {
-                located.place.clone()
-            } else {
-                format!("{}/{}", located.place, more.document)
-            };
+            let file = located.file(&more.document);
             let properties = [("file", file), ("title", more.rule.clone())];
             self.push(
                 more.severity,
@@ -80,6 +76,9 @@ impl Github {
             .sort_by_key(|(severity, _)| std::cmp::Reverse(*severity));
         for (_, command) in self.commands {
             ui.print(command + "\n")?;
+        }
+        if summary.documents == 0 {
+            return Ok(());
         }
         ui.print(format!("{}\n", in_words(summary)))
     }

@@ -101,7 +101,7 @@ impl Human {
         span: &std::ops::Range<usize>,
     ) -> String {
         let level = level(finding.severity);
-        let file = visible(&located.file(finding));
+        let file = visible(&located.file(&finding.document));
         let mut group = level
             .primary_title(visible(&finding.found))
             .id(finding.rule.as_str())
@@ -150,7 +150,7 @@ impl Human {
         let title = level(more.severity)
             .primary_title(format!(
                 "{count} in {}",
-                visible(&more_place(located, more))
+                visible(&located.file(&more.document))
             ))
             .id(more.rule.as_str());
         self.renderer()
@@ -179,18 +179,13 @@ impl Human {
     }
 
     pub(super) fn finish(self, ui: &mut Ui, summary: &Summary) -> Result<(), Error> {
+        if summary.documents == 0 {
+            return Ok(());
+        }
         if self.printed {
             ui.print("\n")?;
         }
         ui.print(format!("{}\n", in_words(summary)))
-    }
-}
-
-fn more_place(located: &Located<'_>, more: &More) -> String {
-    if located.single {
-        located.place.clone()
-    } else {
-        format!("{}/{}", located.place, more.document)
     }
 }
 

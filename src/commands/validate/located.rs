@@ -84,12 +84,14 @@ impl<'t> Located<'t> {
         }
     }
 
-    /// The file of a finding, as a message names it.
-    pub(super) fn file(&self, finding: &Finding) -> String {
+    /// The file of a document, as a message names it.
+    pub(super) fn file(&self, document: &str) -> String {
         if self.single {
             self.place.clone()
+        } else if self.place == "." {
+            document.to_owned()
         } else {
-            format!("{}/{}", self.place, finding.document)
+            format!("{}/{document}", self.place.trim_end_matches('/'))
         }
     }
 

@@ -71,7 +71,7 @@ pub struct Holder {
     /// What was found about them.
     pub findings: Findings,
     /// The path of the group from where the walk began; `None` for a group around that.
-    base: Option<String>,
+    pub path: Option<String>,
     /// What comes before the paths of the walk in the paths of the copies.
     prefix: String,
     block: Range<usize>,
@@ -96,12 +96,12 @@ impl Copies {
     /// Begins to compare with the copies in the documents of a group. False where they are more than can be kept, and nothing
     /// is compared.
     ///
-    /// `base` is the path of the group from where the walk began, `prefix` what leads from a group around that to the walk's
+    /// `path` is that of the group from where the walk began, `prefix` what leads from a group around that to the walk's
     /// beginning; one of them is given.
     pub fn hold(
         &mut self,
         name: String,
-        base: Option<String>,
+        path: Option<String>,
         prefix: String,
         documents: &[Document<'_>],
     ) -> bool {
@@ -126,7 +126,7 @@ impl Copies {
                 kind: document.kind,
                 bytes: document.bytes.to_vec(),
                 findings: Findings::default(),
-                base: base.clone(),
+                path: path.clone(),
                 prefix: prefix.clone(),
                 block,
                 block_pointer,
@@ -162,7 +162,7 @@ impl Copies {
 
     /// Ends with the groups that a path is not in: their copies without documents are reported, if asked for.
     pub fn leave(&mut self, path: Option<&str>, report: bool, policy: &Policy) -> Vec<Holder> {
-        let stays = |holder: &Holder| match (&holder.base, path) {
+        let stays = |holder: &Holder| match (&holder.path, path) {
             (_, None) => false,
             (None, _) => true,
             (Some(base), Some(path)) => is_at_or_below(path, base),
@@ -188,7 +188,7 @@ impl Copies {
 impl Holder {
     /// The path of a node in the copies.
     fn relative(&self, path: &str) -> Option<String> {
-        match &self.base {
+        match &self.path {
             Some(base) if base.is_empty() => Some(path.to_owned()),
             Some(base) if path == base => Some(String::new()),
             Some(base) => Some(
@@ -259,7 +259,7 @@ impl Holder {
             .iter()
             .filter(|((path, file), copy)| {
                 let empty = copy.value.as_object().is_some_and(<[_]>::is_empty);
-                let inside = self.base.is_some() || is_at_or_below(path, &self.prefix);
+                let inside = self.path.is_some() || is_at_or_below(path, &self.prefix);
                 // The group's own document holds the copies and is none of them.
                 !copy.met && inside && !(*file == ".zattrs" && empty)
             })

@@ -389,7 +389,7 @@ fn cases() -> Vec<Case> {
             "a number as _FillValue stops xarray",
             attributes("float64", "0", r#""_FillValue":-9999.0"#),
             &["cf/float-fill-encoding"],
-            "AAAAAACHw8A=",
+            "AAAAAICHw8A=",
         ),
         case(
             "C15, R50",

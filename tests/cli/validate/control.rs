@@ -184,7 +184,7 @@ fn a_single_document_is_recognised_or_said_to_be_something() {
     );
     assert_eq!(
         rules("--kind zarr.json", r#"{"zarr_format": 2}"#),
-        "core/zarr-format core/missing-member"
+        "core/missing-member core/zarr-format"
     );
     assert_eq!(
         rules("", "{\"zarr_consolidated_format\": 1}"),

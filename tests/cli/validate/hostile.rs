@@ -130,7 +130,6 @@ fn copies_in_copies_in_copies_are_compared() {
     );
 }
 
-/// A chain that cannot be run is one that no array of any type can have.
 #[test]
 fn documents_bent_at_every_byte_get_an_answer() {
     let stores = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/stores");
@@ -144,14 +143,12 @@ fn documents_bent_at_every_byte_get_an_answer() {
         let sandbox = Sandbox::new();
         let mut nodes = 0;
         for at in 0..text.len() {
-            for bit in 0..8 {
-                let mut bent = text.clone();
-                bent[at] ^= 1 << bit;
-                let node = format!("{nodes:06}");
-                std::fs::create_dir(sandbox.path().join(&node)).unwrap();
-                sandbox.file(&format!("{node}/{name}"), bent);
-                nodes += 1;
-            }
+            let mut bent = text.clone();
+            bent[at] ^= 1 << (at % 8);
+            let node = format!("{nodes:06}");
+            std::fs::create_dir(sandbox.path().join(&node)).unwrap();
+            sandbox.file(&format!("{node}/{name}"), bent);
+            nodes += 1;
         }
         let outcome = sandbox.run("validate --format json .");
         assert_eq!(outcome.exit, Some(1), "{}", outcome.stderr);

@@ -101,10 +101,7 @@ fn what_is_known_of_readers_is_said_once_for_a_store() {
     }
     let outcome = sandbox.run("validate --allow chain/range .");
     assert_eq!(outcome.stdout.matches("readers/support").count(), 1);
-    assert!(
-        outcome.stdout.contains("./a and 2 more arrays"),
-        "{outcome}"
-    );
+    assert!(outcome.stdout.contains("a and 2 more arrays"), "{outcome}");
 }
 
 #[test]
