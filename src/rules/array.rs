@@ -1,5 +1,7 @@
 //! An array as rules look at it: its document, its attributes, its chain bound as far as that goes.
 
+use std::cell::OnceCell;
+
 use super::document::Document;
 use super::node::{Form, Node};
 use crate::codecs::model::{Level, Model, Packing, Stage, Step};
@@ -9,6 +11,7 @@ use crate::metadata::v3::{self, Chain, ChunkGrid, KeyEncoding};
 use crate::metadata::{DocumentKind, Extension, Located, Node as Place, v2};
 use crate::transform::data_type::DataType;
 use crate::transform::literal::Literal;
+use crate::transform::problem::Problem;
 use crate::transform::scalar::Scalar;
 
 /// Chains of more codecs are counted and not looked at. No array that can be decoded comes near.
@@ -31,6 +34,8 @@ pub(super) struct Array<'n> {
     pub(super) attributes: Option<(&'n Document<'n>, Place<'n>)>,
     /// How many codecs there are.
     pub(super) codecs: usize,
+    /// The problems of packing codecs that no type reaches, and where they are, once a rule has asked.
+    pub(super) untyped: OnceCell<Vec<(Problem, String)>>,
 }
 
 /// The document of an array.
@@ -84,6 +89,7 @@ impl<'n> Array<'n> {
             refused: None,
             attributes: attributes(node, document),
             codecs,
+            untyped: OnceCell::new(),
         };
         let handed = match &array.form {
             Complete::V3(array) => Some(ArrayDocument::V3(array)),

@@ -29,9 +29,9 @@ pub(super) fn reported(array: &Array<'_>, sink: &mut Sink<'_>) {
             sink.count(array.document.kind, 0, true);
         }
     }
-    for (problem, pointer) in untyped(array) {
+    for (problem, pointer) in array.untyped.get_or_init(|| untyped(array)) {
         if problem.id == sink.rule() {
-            sink.report(array.document.kind, || draft(array, &problem, &pointer));
+            sink.report(array.document.kind, || draft(array, problem, pointer));
         }
     }
 }

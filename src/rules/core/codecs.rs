@@ -140,34 +140,10 @@ pub(super) fn unknown_codec(array: &Array<'_>, sink: &mut Sink<'_>) {
             });
         }
     }
-    let Some(document) = array.v2() else { return };
-    for codec in document.filters.iter().chain(&document.compressor) {
-        let id = codec.id.value;
-        if class(id).is_none() && !OBJECTS.contains(&id) && !is_own_name(id) {
-            sink.report(array.document.kind, || {
-                Draft::spanning(
-                    array.document,
-                    codec.id.pointer.to_string(),
-                    codec.id.span.clone(),
-                )
-                .found(format!("the codec {}", quoted(id)))
-                .expected("a codec of numcodecs")
-            });
-        }
-    }
 }
 
 /// Filters of numcodecs for objects and text.
-const OBJECTS: [&str; 8] = [
-    "json2",
-    "msgpack2",
-    "pickle",
-    "categorize",
-    "base64",
-    "imagecodecs_jpeg2k",
-    "imagecodecs_jpeg",
-    "grib",
-];
+const OBJECTS: [&str; 5] = ["json2", "msgpack2", "pickle", "categorize", "base64"];
 
 pub(super) fn ignorable_codec(array: &Array<'_>, sink: &mut Sink<'_>) {
     for codec in each(array) {
@@ -186,6 +162,22 @@ pub(super) fn extension_codec(array: &Array<'_>, sink: &mut Sink<'_>) {
         if class(entry.name).is_none() && entry.must_understand && is_own_name(entry.name) {
             sink.report(array.document.kind, || {
                 named(array, codec).expected("a codec that more than one program is known to read")
+            });
+        }
+    }
+    // In v2 nothing tells a name of somebody's own from a slip.
+    let codecs = array
+        .v2()
+        .into_iter()
+        .flat_map(|array| array.filters.iter().chain(&array.compressor));
+    for codec in codecs {
+        let id = codec.id.value;
+        if class(id).is_none() && !OBJECTS.contains(&id) {
+            sink.report(array.document.kind, || {
+                let pointer = codec.id.pointer.to_string();
+                Draft::spanning(array.document, pointer, codec.id.span.clone())
+                    .found(format!("the codec {}", quoted(id)))
+                    .expected("a codec of numcodecs; this one is somebody's own, or misspelt")
             });
         }
     }

@@ -8,6 +8,9 @@ use crate::metadata::{DocumentKind, ProblemKind};
 /// What reading a document has found that belongs to the rule.
 pub(in super::super) fn reported(document: &Document<'_>, sink: &mut Sink<'_>) {
     let rule = sink.rule();
+    if rule == "core/missing-member" && is_unrecognised(document) {
+        return;
+    }
     let mut any = false;
     for (_, problem) in document.problems.iter().filter(|(id, _)| *id == rule) {
         any = true;
@@ -29,22 +32,24 @@ pub(in super::super) fn reported(document: &Document<'_>, sink: &mut Sink<'_>) {
 /// A document that is JSON and nothing more, where its name does not say what it is.
 pub(super) fn unrecognised(node: &Node<'_>, sink: &mut Sink<'_>) {
     for document in &node.documents {
-        let Some(root) = document.root() else {
+        let Some(root) = document.root().filter(|_| is_unrecognised(document)) else {
             continue;
         };
-        // Attributes may be anything; a zarr.json that is no object is reported as one of the wrong type.
-        if document.kind == DocumentKind::ZAttrs
-            || root.as_object().is_none()
-            || DocumentKind::recognise(root).is_some()
-        {
-            continue;
-        }
         sink.report(document.kind, || {
             Draft::spanning(document, "", root.span.start..root.span.start + 1)
                 .found("an object with neither \"zarr_format\" nor \"node_type\"")
                 .expected("metadata of Zarr v2 or v3")
         });
     }
+}
+
+/// Whether nothing in a document says what it is. Attributes may be anything, and a document that is no object has a rule of its own.
+fn is_unrecognised(document: &Document<'_>) -> bool {
+    let root = document.root();
+    document.kind == DocumentKind::ZarrJson
+        && root.is_some_and(|root| {
+            root.as_object().is_some() && DocumentKind::recognise(root).is_none()
+        })
 }
 
 /// Documents of v2 that no reader looks at.

@@ -38,9 +38,10 @@ const GRIDS: [&str; 2] = ["regular", "rectilinear"];
 /// Encodings of chunk keys that are registered, beside the two of the core specification.
 const ENCODINGS: [&str; 5] = ["fanout", "prefix", "suffix", "template", "default"];
 
-/// Whether a name has the form of one that is nobody's but its maker's: a prefix and a dot, or a URL.
+/// Whether a name has the form of one that is nobody's but its maker's: a prefix and a dot, a URL, or the prefix of a library whose
+/// codecs have long been in use.
 pub(super) fn is_own_name(name: &str) -> bool {
-    name.contains('.') || name.contains(':')
+    name.contains('.') || name.contains(':') || name.starts_with("imagecodecs_")
 }
 
 fn is_known_type(name: &str) -> bool {
