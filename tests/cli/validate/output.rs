@@ -115,3 +115,21 @@ fn what_a_document_hides_is_made_visible() {
     );
     assert!(outcome.stdout.contains("u{202e}"), "{outcome}");
 }
+
+#[test]
+fn the_examples_of_the_pages_are_what_is_printed() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    for page in ["README.md", "docs/validate.md"] {
+        let text = std::fs::read_to_string(root.join(page)).unwrap();
+        let (_, example) = text.split_once("$ zarrpack validate ").unwrap();
+        let (command, printed) = example.split_once('\n').unwrap();
+        let (printed, _) = printed.split_once("```").unwrap();
+        let sandbox = Sandbox::new();
+        let document = command.split(' ').next_back().unwrap();
+        let copy = sandbox.path().join(document);
+        std::fs::create_dir_all(copy.parent().unwrap()).unwrap();
+        std::fs::copy(root.join(document), copy).unwrap();
+        let outcome = sandbox.run(&format!("validate {command}").replace('\'', ""));
+        assert_eq!(outcome.stdout, printed, "{page}");
+    }
+}
