@@ -64,8 +64,9 @@ impl<'n> Array<'n> {
             Form::V3(array) => {
                 let document = node.document(DocumentKind::ZarrJson)?;
                 let codecs = codecs_of_v3(array, document);
-                let sound = codecs <= MOST_CODECS && (**array).clone().complete().is_some();
-                let form = match lenient(array, document).filter(|_| codecs <= MOST_CODECS) {
+                let few = codecs <= MOST_CODECS;
+                let sound = few && (**array).clone().complete().is_some();
+                let form = match few.then(|| lenient(array, document)).flatten() {
                     Some(array) => Complete::V3(Box::new(array)),
                     None => Complete::Neither,
                 };
@@ -74,8 +75,9 @@ impl<'n> Array<'n> {
             Form::V2(array) => {
                 let document = node.document(DocumentKind::ZArray)?;
                 let codecs = array.filters.as_ref().map_or(0, Vec::len);
-                let sound = codecs <= MOST_CODECS && (**array).clone().complete().is_some();
-                let form = match lenient_v2(array, document).filter(|_| codecs <= MOST_CODECS) {
+                let few = codecs <= MOST_CODECS;
+                let sound = few && (**array).clone().complete().is_some();
+                let form = match few.then(|| lenient_v2(array, document)).flatten() {
                     Some(array) => Complete::V2(Box::new(array)),
                     None => Complete::Neither,
                 };
