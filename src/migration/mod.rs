@@ -28,9 +28,8 @@ mod site;
 #[cfg(test)]
 mod tests;
 mod unused;
+pub mod v2;
 pub mod verdict;
 
 pub use array::plan;
-pub use prove::prove;
-pub mod v2;
 pub use prove::{Proving, prove};

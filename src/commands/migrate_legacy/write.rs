@@ -5,8 +5,9 @@ use crate::catalog::named;
 use crate::error::{Error, ErrorKind};
 use crate::migration::documents::{Documents, same_sources};
 use crate::migration::hierarchy::{HierarchyPlan, NodeOutcome, NodePlan, Work};
-use crate::migration::prove;
 use crate::migration::scan::{StoreEvidence, unchanged};
+use crate::migration::verdict::Proof;
+use crate::migration::{Proving, prove};
 use crate::report::migrate_legacy::{Outcome, Report};
 use crate::store::{
     DEFAULT_MAX_DOCUMENT, Exclusive, Place, Progress, Replacement, Rewrite, Store, read_document,
@@ -149,8 +150,11 @@ fn prove_one(work: &Work<'_>, node: &NodePlan) -> Result<(), Error> {
     let proven = prove(
         &node.legacy_text,
         &written,
-        node.fill_is_defined,
-        work.wishes.array.verify,
+        Proving {
+            fill_is_defined: node.fill_is_defined,
+            verify: work.wishes.array.verify,
+            used_codes: planned.decode.proof == Some(Proof::UsedCodes),
+        },
         &evidence,
     )?;
     if proven.kind == planned.decode.kind && proven.differences == planned.decode.differences {
