@@ -99,6 +99,8 @@ pub(crate) enum Feature {
     DuplicateKey,
     /// A parameter that is no value of the array's own type.
     ForeignScalar,
+    /// A cast between float16 and float64.
+    DoubleToHalf,
     /// The fill cannot be cast as it is, before it is shifted and scaled.
     UnscaledFill,
     /// The fill cannot be encoded.

@@ -5,6 +5,7 @@ mod outline;
 mod undo;
 mod write;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, ValueEnum};
@@ -23,11 +24,14 @@ use crate::migration::verdict::DecodeKind;
 use crate::pipeline::Pipeline;
 use crate::report::migrate_legacy::{Outcome, Report};
 use crate::selection::{ArrayPattern, Selection};
-use crate::store::Store;
+use crate::store::{Existing, Place, Store};
 use crate::ui::Ui;
 
 /// How many arrays an error names.
 const LISTED: usize = 100;
+
+/// How many hints an error has.
+const HINTS: usize = 5;
 
 const EXAMPLES: &[Example] = &[
     Example {
@@ -209,6 +213,11 @@ pub enum ReportFormat {
 pub fn run(ui: &mut Ui, global: &GlobalArgs, args: &MigrateLegacyArgs) -> Result<ExitCode, Error> {
     args.check()?;
     let store = Store::open(&args.store)?;
+    let output = args.output.as_ref().map(Place::resolve).transpose()?;
+    if let Some(output) = &output {
+        Place::require_apart(store.place(), output)?;
+        write::check_output(args, output)?;
+    }
     if let Some(journal) = &args.undo {
         return undo::run(ui, args, &store, journal);
     }
@@ -251,12 +260,20 @@ pub fn run(ui: &mut Ui, global: &GlobalArgs, args: &MigrateLegacyArgs) -> Result
     let documents = plan.documents(&work)?;
     let mut report = describe::report(&work, &plan, &documents);
     let refused = args.refusal(&plan);
-    if let (Some(exclusive), None) = (exclusive, &refused) {
-        write::in_place(ui, args, exclusive, &work, &plan, &documents, &mut report)?;
-    } else if args.in_place && refused.is_none() {
-        write::check(ui, args, &store, &documents)?;
-    } else if refused.is_some() && (args.in_place || args.output.is_some()) {
-        report.outcome = Outcome::Refused;
+    match (&output, exclusive) {
+        _ if refused.is_some() => {
+            if args.in_place || output.is_some() {
+                report.outcome = Outcome::Refused;
+            }
+        }
+        (Some(output), _) if !args.dry_run => {
+            write::to_output(ui, args, output, &work, &plan, &documents, &mut report)?;
+        }
+        (_, Some(exclusive)) => {
+            write::in_place(ui, args, exclusive, &work, &plan, &documents, &mut report)?;
+        }
+        (None, None) if args.in_place => write::check(ui, args, &store, &documents)?,
+        _ => {}
     }
     drop(progress);
     args.print(ui, &report)?;
@@ -264,6 +281,15 @@ pub fn run(ui: &mut Ui, global: &GlobalArgs, args: &MigrateLegacyArgs) -> Result
 }
 
 impl MigrateLegacyArgs {
+    /// What is done where something is at DEST.
+    const fn existing(&self) -> Existing {
+        if self.overwrite {
+            Existing::Replace
+        } else {
+            Existing::Refuse
+        }
+    }
+
     /// What is asked of the plan.
     fn wishes(&self) -> Result<Wishes, Error> {
         let fill_value = match &self.fill_value {
@@ -294,7 +320,17 @@ impl MigrateLegacyArgs {
         if !impossible.is_empty() && (!self.skip_impossible || in_tree) {
             let count = things(impossible.len() as u64, "array");
             let error = Error::new(plan.worst(), format!("{count} cannot be migrated"));
-            let error = listed(error, &impossible);
+            let mut error = listed(error, &impossible);
+            let obstacles = impossible.iter().flat_map(|node| match &node.outcome {
+                NodeOutcome::Impossible(obstacles) => obstacles.as_slice(),
+                _ => &[],
+            });
+            let hints: BTreeSet<_> = obstacles
+                .filter_map(|obstacle| obstacle.reason.hint.as_ref())
+                .collect();
+            for hint in hints.into_iter().take(HINTS) {
+                error = error.hint(hint);
+            }
             return Some(if in_tree {
                 error.hint("a hierarchy of Zarr v2 is migrated as a whole or not at all")
             } else {

@@ -146,6 +146,12 @@ pub(super) const FACTS: &[Fact] = &[
     ),
     fact(
         ZARR_PYTHON,
+        DoubleToHalf,
+        Fail("it rounds from float64 to float16 twice, so that a few values may differ"),
+        RUN,
+    ),
+    fact(
+        ZARR_PYTHON,
         LostFill,
         Fail("it refuses a fill value that cannot be encoded"),
         RUN,

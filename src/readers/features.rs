@@ -88,7 +88,7 @@ fn one_codec(codec: &Codec<'_>, array_type: Option<DataType>, features: &mut BTr
                 && ["offset", "scale"]
                     .into_iter()
                     .filter_map(|name| members.get(name))
-                    .any(|value| Scalar::parse(&literal(value), array_type).is_err())
+                    .any(|value| is_foreign(value, array_type))
             {
                 features.insert(Feature::ForeignScalar);
             }
@@ -96,7 +96,7 @@ fn one_codec(codec: &Codec<'_>, array_type: Option<DataType>, features: &mut BTr
         }
         CAST_VALUE => {
             if let Some(members) = configuration {
-                cast_value(members, features);
+                cast_value(members, array_type, features);
             }
             Feature::CastValue
         }
@@ -118,7 +118,7 @@ fn one_codec(codec: &Codec<'_>, array_type: Option<DataType>, features: &mut BTr
     features.insert(feature);
 }
 
-fn cast_value(members: &Value, features: &mut BTreeSet<Feature>) {
+fn cast_value(members: &Value, array_type: Option<DataType>, features: &mut BTreeSet<Feature>) {
     match members.get("data_type") {
         Some(value) if value.as_object().is_some() => {
             features.insert(Feature::ObjectType);
@@ -126,7 +126,13 @@ fn cast_value(members: &Value, features: &mut BTreeSet<Feature>) {
                 data_type(name, features);
             }
         }
-        Some(value) => data_type(value.as_str().unwrap_or_default(), features),
+        Some(value) => {
+            let name = value.as_str().unwrap_or_default();
+            data_type(name, features);
+            if (array_type, name) == (Some(DataType::Float16), "float64") {
+                features.insert(Feature::DoubleToHalf);
+            }
+        }
         None => {}
     }
     let map = members.get("scalar_map");
@@ -140,6 +146,11 @@ fn cast_value(members: &Value, features: &mut BTreeSet<Feature>) {
             let Some([key, value]) = entry.as_array() else {
                 continue;
             };
+            // The side that faces the array.
+            let outer = if direction == "encode" { key } else { value };
+            if array_type.is_some_and(|array_type| is_foreign(outer, array_type)) {
+                features.insert(Feature::ForeignScalar);
+            }
             for text in [key, value].into_iter().filter_map(Value::as_str) {
                 if text == "+Infinity" {
                     features.insert(Feature::PlusInfinity);
@@ -156,6 +167,15 @@ fn cast_value(members: &Value, features: &mut BTreeSet<Feature>) {
             }
         }
     }
+}
+
+/// Whether a scalar is no value of a type. Whole numbers with a fraction of zero are taken for integers, as readers in Python do.
+fn is_foreign(value: &Value, data_type: DataType) -> bool {
+    let whole = value
+        .as_number()
+        .and_then(|text| text.strip_suffix(".0"))
+        .map(|text| Literal::Number(text.to_owned()));
+    Scalar::parse(&whole.unwrap_or_else(|| literal(value)), data_type).is_err()
 }
 
 /// What readers of the legacy codec get wrong about the codecs behind it.

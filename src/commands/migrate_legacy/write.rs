@@ -1,17 +1,21 @@
 //! From a plan to documents in place, and the proof that they are what was planned.
 
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use super::MigrateLegacyArgs;
 use crate::catalog::named;
 use crate::error::{Error, ErrorKind};
-use crate::migration::documents::{Documents, same_sources};
+use crate::migration::documents::{DocumentChange, Documents, same_sources};
 use crate::migration::hierarchy::{HierarchyPlan, NodeOutcome, NodePlan, Work};
-use crate::migration::scan::{StoreEvidence, unchanged};
+use crate::migration::scan::{Examined, StoreEvidence, unchanged};
 use crate::migration::verdict::Proof;
 use crate::migration::{Proving, prove};
 use crate::report::migrate_legacy::{Outcome, Report};
 use crate::store::{
-    DEFAULT_MAX_DOCUMENT, Exclusive, Place, Progress, Replacement, Rewrite, Store, read_document,
-    undo, unfinished,
+    Copied, DEFAULT_MAX_DOCUMENT, Exclusive, Place, Progress, Replacement, Rewrite, Staging, Store,
+    StoreError, read_document, undo, unfinished,
 };
 use crate::ui::Ui;
 
@@ -79,11 +83,7 @@ pub(super) fn in_place(
     report: &mut Report,
 ) -> Result<(), Error> {
     let interrupt = work.pipeline.interrupt;
-    let examined: Vec<_> = plan
-        .arrays
-        .iter()
-        .filter_map(|node| node.examined.clone())
-        .collect();
+    let examined = examined(plan);
     let committed =
         rewrite(args, documents)?.commit(exclusive, interrupt, &unwatched, &mut || {
             same_sources(documents)?;
@@ -97,7 +97,12 @@ pub(super) fn in_place(
         return Ok(());
     };
     report.journal = Some(journal.to_string_lossy().into_owned());
-    prove_all(work, plan, documents).map_err(|error| {
+    let changes: Vec<_> = documents
+        .changes
+        .iter()
+        .map(|change| ((), change))
+        .collect();
+    prove_all(work, plan, &|path| Some(path.to_owned()), &changes).map_err(|error| {
         // An interruption says nothing against what was written.
         if error.kind() == ErrorKind::Finding {
             match undo(work.store, &journal, &unwatched) {
@@ -114,30 +119,138 @@ pub(super) fn in_place(
     })
 }
 
-/// Reads back what was written, and runs the proof on it.
-fn prove_all(work: &Work<'_>, plan: &HierarchyPlan, documents: &Documents) -> Result<(), Error> {
-    for change in &documents.changes {
-        let Some(new) = &change.new else { continue };
-        let now = read_document(&change.path, DEFAULT_MAX_DOCUMENT)?;
-        if now != *new {
+/// Writes the store with the planned documents to another place.
+pub(super) fn to_output(
+    ui: &mut Ui,
+    args: &MigrateLegacyArgs,
+    output: &Place,
+    work: &Work<'_>,
+    plan: &HierarchyPlan,
+    documents: &Documents,
+    report: &mut Report,
+) -> Result<(), Error> {
+    let interrupt = work.pipeline.interrupt;
+    let source = work.store.directory();
+    let staging = Staging::begin(output, args.existing())?;
+    for leftover in staging.leftovers() {
+        ui.status(leftover);
+    }
+    let changes: Vec<_> = documents
+        .changes
+        .iter()
+        .filter_map(|change| Some((key(source, &change.path)?, change)))
+        .collect();
+    let changed: HashSet<&str> = changes.iter().map(|(key, _)| key.as_str()).collect();
+    let progress = ui.progress(0, "files copied");
+    let counted = AtomicU64::new(0);
+    let observer = |copied: Copied| {
+        let before = counted.fetch_max(copied.files, Ordering::Relaxed);
+        progress.advance(copied.files.saturating_sub(before));
+    };
+    let copied = if args.metadata_only {
+        let names = ["zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata"];
+        let mut keys = Vec::new();
+        for entry in &work.catalog.entries {
+            let paths = names.iter().map(|name| entry.directory.join(name));
+            let keys_of = paths
+                .filter(|path| path.exists())
+                .filter_map(|path| key(source, &path));
+            keys.extend(keys_of.filter(|key| !changed.contains(key.as_str())));
+        }
+        staging.copy_files(source, &keys, interrupt, &observer)?
+    } else {
+        staging.copy_store(source, &|key| changed.contains(key), interrupt, &observer)?
+    };
+    drop(progress);
+    tracing::info!(
+        files = copied.files,
+        bytes = copied.bytes,
+        shared = copied.shared,
+        "copied the store"
+    );
+    for (key, change) in &changes {
+        if let Some(new) = &change.new {
+            staging.write(key, new)?;
+        }
+    }
+    for (key, change) in &changes {
+        if let Some(old) = &change.old
+            && read_document(&source.join(key), DEFAULT_MAX_DOCUMENT)? != *old
+        {
+            return Err(StoreError::Changed(source.join(key)).into());
+        }
+    }
+    same_sources(documents)?;
+    unchanged(&examined(plan), interrupt)?;
+    let written = staging.root().to_owned();
+    prove_all(
+        work,
+        plan,
+        &|path: &Path| Some(written.join(path.strip_prefix(source).ok()?)),
+        &changes,
+    )?;
+    staging.publish(interrupt)?;
+    report.outcome = Outcome::Written;
+    report.output = Some(output.given().to_string_lossy().into_owned());
+    if args.metadata_only {
+        ui.warning(format!(
+            "{:?} has no chunks: until it is laid over the store that it was made from, it reads as fill",
+            output.given()
+        ));
+    }
+    Ok(())
+}
+
+/// Checks, for a plan, that it could be written to another place.
+pub(super) fn check_output(args: &MigrateLegacyArgs, output: &Place) -> Result<(), Error> {
+    Ok(Staging::check(output, args.existing())?)
+}
+
+/// The key of a file of the store.
+fn key(store: &Path, path: &Path) -> Option<String> {
+    let parts = path.strip_prefix(store).ok()?.components();
+    let parts: Option<Vec<_>> = parts.map(|part| part.as_os_str().to_str()).collect();
+    Some(parts?.join("/"))
+}
+
+fn examined(plan: &HierarchyPlan) -> Vec<Examined> {
+    plan.arrays
+        .iter()
+        .filter_map(|node| node.examined.clone())
+        .collect()
+}
+
+/// Reads back what was written, and runs the proof on it. `place` says where a document of the store was written to.
+fn prove_all<K>(
+    work: &Work<'_>,
+    plan: &HierarchyPlan,
+    place: &dyn Fn(&Path) -> Option<PathBuf>,
+    changes: &[(K, &DocumentChange)],
+) -> Result<(), Error> {
+    for (_, change) in changes {
+        let (Some(new), Some(path)) = (&change.new, place(&change.path)) else {
+            continue;
+        };
+        if read_document(&path, DEFAULT_MAX_DOCUMENT)? != *new {
             return Err(Error::finding(format!(
-                "{:?} is not what was written to it",
-                change.path
+                "{path:?} is not what was written to it"
             )));
         }
     }
     plan.arrays
         .iter()
-        .try_for_each(|node| prove_one(work, node))
+        .try_for_each(|node| match place(&node.directory.join("zarr.json")) {
+            Some(path) => prove_one(work, node, &path),
+            None => Ok(()),
+        })
 }
 
-fn prove_one(work: &Work<'_>, node: &NodePlan) -> Result<(), Error> {
+fn prove_one(work: &Work<'_>, node: &NodePlan, path: &Path) -> Result<(), Error> {
     let NodeOutcome::Migrate(planned) = &node.outcome else {
         return Ok(());
     };
     work.pipeline.interrupt.check()?;
-    let path = node.directory.join("zarr.json");
-    let written = read_document(&path, DEFAULT_MAX_DOCUMENT)?;
+    let written = read_document(path, DEFAULT_MAX_DOCUMENT)?;
     let written = String::from_utf8(written).map_err(|error| {
         Error::finding(format!("{path:?} is not what was written to it")).because(error)
     })?;
