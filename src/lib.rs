@@ -22,5 +22,6 @@ pub mod report;
 pub mod selection;
 pub mod stats;
 pub mod store;
+pub mod suggest;
 pub mod transform;
 pub mod ui;

@@ -1,0 +1,191 @@
+//! The two passes over the data: one that looks, one that measures.
+
+use super::candidate::Candidate;
+use super::histogram::Histogram;
+use super::stored_size::Sizer;
+use super::subject::{ReadError, Subject};
+use super::survey::Survey;
+use super::trial::{Bench, Trial};
+use super::wish::Tolerance;
+use super::SuggestError;
+use crate::pipeline::{Pipeline, Stopped};
+
+/// How many values are kept as a sample.
+const SAMPLE: u64 = 1 << 16;
+
+/// How many bytes of values are compressed to estimate sizes, unless there are fewer.
+const COMPRESSED: u64 = 64 << 20;
+
+/// Looks at all values of a subject.
+pub(super) fn look(
+    subject: &Subject<'_>,
+    place: usize,
+    pipeline: &Pipeline<'_>,
+) -> Result<Survey, SuggestError> {
+    let empty = || Survey::new(subject.data_type, &subject.stand_ins);
+    let tasks = subject.tasks().count() as u64;
+    let keep = usize::try_from(SAMPLE.div_ceil(tasks.max(1))).unwrap_or(1);
+    let (bytes, per_task) = (subject.task_bytes(), subject.task_elements());
+    let mut all = empty();
+    let done = pipeline.ordered(
+        subject.tasks(),
+        |_| bytes,
+        |task| {
+            let mut survey = empty();
+            subject.read(task, |piece| {
+                let elements = (piece.values.len() / subject.data_type.size()) as u64;
+                let share = u128::from(elements) * keep as u128 / u128::from(per_task.max(1));
+                survey.look(piece.values, usize::try_from(share).unwrap_or(1).max(1));
+            })?;
+            Ok(survey)
+        },
+        |survey: Result<Survey, ReadError>| {
+            all.merge(&survey?);
+            Ok(())
+        },
+    );
+    done.map_err(|stopped| failed(place, stopped))?;
+    Ok(all)
+}
+
+/// What candidates did to the values of one subject.
+#[derive(Debug)]
+pub(super) struct Measured {
+    pub(super) trials: Vec<Trial>,
+    /// The bytes that each candidate takes, as far as they can be told.
+    pub(super) bytes: Vec<Option<f64>>,
+    pub(super) histogram: Histogram,
+}
+
+/// Runs candidates on all values of a subject.
+pub(super) fn measure(
+    subject: &Subject<'_>,
+    place: usize,
+    candidates: &[&Candidate],
+    tolerance: Tolerance,
+    range: (f64, f64),
+    pipeline: &Pipeline<'_>,
+) -> Result<Measured, SuggestError> {
+    let sizers: Vec<Option<Sizer>> = candidates
+        .iter()
+        .map(|candidate| {
+            let sizer = subject
+                .storage
+                .encoder(candidate.stored, candidate.stored_fill());
+            sizer
+                .inspect_err(|reason| tracing::debug!(%reason, "sizes are not estimated"))
+                .ok()
+        })
+        .collect();
+    let histogram = || Histogram::new(range.0, range.1);
+    let mut all = Part {
+        trials: vec![Trial::default(); candidates.len()],
+        bytes: vec![Some(0); candidates.len()],
+        histogram: histogram(),
+        compressed: 0,
+    };
+    // The codes of a piece, and what they are compressed into.
+    let piece = subject.piece_elements().saturating_mul(2 * 8);
+    let bytes = subject.task_bytes().saturating_add(piece);
+    let size = subject.data_type.size() as u64;
+    let task = subject.task_elements().saturating_mul(size).max(1);
+    let tasks = subject.tasks().count() as u64;
+    let wanted = COMPRESSED.div_ceil(task).min(tasks);
+    let done = pipeline.ordered(
+        subject.tasks().zip(0_u64..),
+        |_| bytes,
+        |(task, nth)| {
+            // Spread evenly over the tasks.
+            let before = |n: u64| u128::from(n) * u128::from(wanted) / u128::from(tasks.max(1));
+            let compress = before(nth) < before(nth + 1);
+            let mut part = Part {
+                trials: vec![Trial::default(); candidates.len()],
+                bytes: vec![Some(0); candidates.len()],
+                histogram: histogram(),
+                compressed: u64::from(compress),
+            };
+            let mut bench = Bench::new(subject.data_type, tolerance);
+            subject.read(task, |piece| {
+                bench.run(piece.values, candidates, &mut part.trials, |values| {
+                    part.histogram.add(values);
+                });
+                if compress {
+                    for ((candidate, sizer), bytes) in
+                        candidates.iter().zip(&sizers).zip(&mut part.bytes)
+                    {
+                        let took = sizer.as_ref().and_then(|sizer| {
+                            sizer.size(codes(candidate, piece.whole)).ok()
+                        });
+                        *bytes = bytes.zip(took).map(|(all, took)| all + took);
+                    }
+                }
+            })?;
+            Ok(part)
+        },
+        |part: Result<Part, ReadError>| {
+            all.merge(&part?);
+            Ok(())
+        },
+    );
+    done.map_err(|stopped| failed(place, stopped))?;
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    let whole = |bytes: u64| bytes as f64 / all.compressed as f64 * subject.all_tasks() as f64;
+    let bytes = all
+        .bytes
+        .iter()
+        .zip(&sizers)
+        .map(|(bytes, sizer)| {
+            let known = sizer.is_some() && all.compressed > 0;
+            bytes.filter(|_| known).map(whole)
+        })
+        .collect();
+    Ok(Measured {
+        trials: all.trials,
+        bytes,
+        histogram: all.histogram,
+    })
+}
+
+/// What one task found.
+struct Part {
+    trials: Vec<Trial>,
+    bytes: Vec<Option<u64>>,
+    histogram: Histogram,
+    /// How many tasks were compressed.
+    compressed: u64,
+}
+
+impl Part {
+    fn merge(&mut self, other: &Self) {
+        for (ours, theirs) in self.trials.iter_mut().zip(&other.trials) {
+            ours.merge(theirs);
+        }
+        for (ours, theirs) in self.bytes.iter_mut().zip(&other.bytes) {
+            *ours = ours.zip(*theirs).map(|(a, b)| a + b);
+        }
+        self.histogram.merge(&other.histogram);
+        self.compressed += other.compressed;
+    }
+}
+
+/// The codes of whole pieces; what cannot be encoded, beyond the edge of the array perhaps, is zeros.
+fn codes(candidate: &Candidate, elements: &[u8]) -> Vec<u8> {
+    use crate::transform::chain::Direction;
+    let count = elements.len() / candidate.chain.data_type().size();
+    let mut codes = vec![0; count * candidate.stored.size()];
+    let pass = candidate.chain.pass(Direction::Encode);
+    let _ = pass.run(elements, &mut codes, &mut |_| {
+        std::ops::ControlFlow::Continue(())
+    });
+    codes
+}
+
+fn failed(subject: usize, stopped: Stopped<ReadError>) -> SuggestError {
+    match stopped {
+        Stopped::Failed { error, .. } => SuggestError::Unreadable {
+            subject,
+            error: Box::new(error),
+        },
+        Stopped::Interrupted(interrupted) => interrupted.into(),
+    }
+}
