@@ -6,6 +6,7 @@ pub mod encode;
 pub mod inspect;
 pub mod man;
 mod scalar_stream;
+pub mod suggest_params;
 
 use clap::Subcommand;
 
@@ -24,6 +25,7 @@ pub enum Command {
     Inspect(inspect::InspectArgs),
     Encode(encode::EncodeArgs),
     Decode(decode::DecodeArgs),
+    SuggestParams(suggest_params::SuggestParamsArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
 }
@@ -39,6 +41,7 @@ pub fn run(ui: &mut Ui, cli: &Cli) -> Result<ExitCode, Error> {
         Command::Inspect(args) => inspect::run(ui, &cli.global, args),
         Command::Encode(args) => encode::run(ui, args),
         Command::Decode(args) => decode::run(ui, &cli.global, args),
+        Command::SuggestParams(args) => suggest_params::run(ui, &cli.global, args),
         Command::Completions(args) => completions::run(ui, args),
         Command::Man(args) => man::run(ui, args),
     }

@@ -132,8 +132,9 @@ impl Candidate {
         );
         let inside = |code: Scalar| {
             let room = &recipe.room;
-            code.integer()
-                .map_or(code.is_finite(), |code| (room.low..=room.high).contains(&code))
+            code.integer().map_or(code.is_finite(), |code| {
+                (room.low..=room.high).contains(&code)
+            })
         };
         if !inside(ends.0) || !inside(ends.1) {
             return None;
@@ -175,7 +176,10 @@ impl Candidate {
             Some(_) => vec![frame.other_fill(&bare, &sentinels)?],
         };
         for fill in fills.iter().skip(1) {
-            if !bind(frame.data_type, Some(*fill), &codecs).problems.is_empty() {
+            if !bind(frame.data_type, Some(*fill), &codecs)
+                .problems
+                .is_empty()
+            {
                 return None;
             }
         }
@@ -227,7 +231,9 @@ fn scale_offset(recipe: &Recipe) -> Option<Codec> {
 }
 
 fn cast(stored: DataType, maps: &[(Scalar, Scalar)]) -> CastValueParameters {
-    let pairs = maps.iter().map(|(key, code)| (literal(*key), literal(*code)));
+    let pairs = maps
+        .iter()
+        .map(|(key, code)| (literal(*key), literal(*code)));
     let (encode, decode): (Vec<_>, Vec<_>) = pairs
         .map(|(key, code)| ((key.clone(), code.clone()), (code, key)))
         .unzip();

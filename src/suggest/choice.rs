@@ -34,7 +34,12 @@ pub(super) struct Screened {
 }
 
 /// Makes candidates, and runs them on the sample.
-pub(super) fn screen(frame: &Frame, survey: &Survey, wish: &Wish, types: &[DataType]) -> Vec<Screened> {
+pub(super) fn screen(
+    frame: &Frame,
+    survey: &Survey,
+    wish: &Wish,
+    types: &[DataType],
+) -> Vec<Screened> {
     let mut screen = Screen {
         frame,
         wish,
@@ -212,7 +217,11 @@ pub(super) fn rank(merits: &[Merit], tolerance: Tolerance) -> Vec<usize> {
             true => merits[n].bytes,
             false => merits[n].error,
         };
-        let same = if by_size && any { SAME_SIZE } else { SAME_ERROR };
+        let same = if by_size && any {
+            SAME_SIZE
+        } else {
+            SAME_ERROR
+        };
         let least = eligible().map(figure).fold(f64::INFINITY, f64::min);
         let close = eligible().filter(|n| figure(*n) <= least * same);
         let best = close.min_by(|a, b| {

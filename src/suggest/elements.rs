@@ -85,6 +85,9 @@ mod tests {
     #[test]
     fn numbers_are_short_json() {
         let texts = [100.0, 0.25, 273.15, 1e-12, 1e300, -0.1, 0.0].map(number_text);
-        assert_eq!(texts, ["100", "0.25", "273.15", "1e-12", "1e300", "-0.1", "0"]);
+        assert_eq!(
+            texts,
+            ["100", "0.25", "273.15", "1e-12", "1e300", "-0.1", "0"]
+        );
     }
 }

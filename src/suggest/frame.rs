@@ -50,7 +50,9 @@ impl Frame {
         let (low, high) = range(survey, data_type, wish)?;
         let mut keep: Vec<Scalar> = Vec::new();
         for value in &wish.keep_exact {
-            keep.push(exact(data_type, *value).ok_or_else(|| Refusal::not_a_value(*value, data_type))?);
+            keep.push(
+                exact(data_type, *value).ok_or_else(|| Refusal::not_a_value(*value, data_type))?,
+            );
         }
         if wish.keep_exact.is_empty() && survey.zeros > 0 {
             keep.extend(exact(data_type, 0.0));
@@ -160,7 +162,10 @@ impl Frame {
     /// A fill for the output where the array's own cannot be stored: NaN if that has a code, else the least value that comes
     /// back as it is.
     pub(super) fn other_fill(&self, bare: &BoundChain, sentinels: &[Sentinel]) -> Option<Scalar> {
-        let nan = sentinels.iter().map(|s| s.value).find(|value| value.is_nan());
+        let nan = sentinels
+            .iter()
+            .map(|s| s.value)
+            .find(|value| value.is_nan());
         nan.or_else(|| {
             let code = bare.transform(Direction::Encode, self.low).ok()?;
             bare.transform(Direction::Decode, code).ok()
@@ -195,11 +200,7 @@ pub(super) fn grain(data_type: DataType, value: f64) -> f64 {
 }
 
 /// The range to plan for: that of the data, or the one that was given if it holds the data, with headroom.
-fn range(
-    survey: &Survey,
-    data_type: DataType,
-    wish: &Wish,
-) -> Result<(Scalar, Scalar), Refusal> {
+fn range(survey: &Survey, data_type: DataType, wish: &Wish) -> Result<(Scalar, Scalar), Refusal> {
     let seen = survey.range;
     let given = match wish.range {
         None => None,

@@ -318,7 +318,9 @@ mod tests {
     #[test]
     fn a_step_of_any_length_is_found() {
         let step = 0.001_742_9;
-        let values: Vec<f64> = (0..900).map(|k| 5.5 + step * f64::from(k * k % 65_521)).collect();
+        let values: Vec<f64> = (0..900)
+            .map(|k| 5.5 + step * f64::from(k * k % 65_521))
+            .collect();
         let mut sorted = values;
         sorted.sort_by(f64::total_cmp);
         sorted.dedup();

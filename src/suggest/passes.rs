@@ -1,5 +1,6 @@
 //! The two passes over the data: one that looks, one that measures.
 
+use super::SuggestError;
 use super::candidate::Candidate;
 use super::histogram::Histogram;
 use super::stored_size::Sizer;
@@ -7,7 +8,6 @@ use super::subject::{ReadError, Subject};
 use super::survey::Survey;
 use super::trial::{Bench, Trial};
 use super::wish::Tolerance;
-use super::SuggestError;
 use crate::pipeline::{Pipeline, Stopped};
 
 /// How many values are kept as a sample.
@@ -23,7 +23,7 @@ pub(super) fn look(
     pipeline: &Pipeline<'_>,
 ) -> Result<Survey, SuggestError> {
     let empty = || Survey::new(subject.data_type, &subject.stand_ins);
-    let tasks = subject.tasks().count() as u64;
+    let tasks = subject.tasks_to_read();
     let keep = usize::try_from(SAMPLE.div_ceil(tasks.max(1))).unwrap_or(1);
     let (bytes, per_task) = (subject.task_bytes(), subject.task_elements());
     let mut all = empty();
@@ -89,7 +89,7 @@ pub(super) fn measure(
     let bytes = subject.task_bytes().saturating_add(piece);
     let size = subject.data_type.size() as u64;
     let task = subject.task_elements().saturating_mul(size).max(1);
-    let tasks = subject.tasks().count() as u64;
+    let tasks = subject.tasks_to_read();
     let wanted = COMPRESSED.div_ceil(task).min(tasks);
     let done = pipeline.ordered(
         subject.tasks().zip(0_u64..),
@@ -113,9 +113,9 @@ pub(super) fn measure(
                     for ((candidate, sizer), bytes) in
                         candidates.iter().zip(&sizers).zip(&mut part.bytes)
                     {
-                        let took = sizer.as_ref().and_then(|sizer| {
-                            sizer.size(codes(candidate, piece.whole)).ok()
-                        });
+                        let took = sizer
+                            .as_ref()
+                            .and_then(|sizer| sizer.size(codes(candidate, piece.whole)).ok());
                         *bytes = bytes.zip(took).map(|(all, took)| all + took);
                     }
                 }

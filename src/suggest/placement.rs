@@ -106,13 +106,13 @@ fn short_in(data_type: DataType, number: f64) -> String {
 }
 
 /// The offsets that bring the values into the room, the best first.
-#[expect(clippy::cast_precision_loss, reason = "planning; what comes of it is measured")]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "planning; what comes of it is measured"
+)]
 fn offsets(frame: &Frame, step: &Step, room: Room) -> Vec<f64> {
     let (low, high) = frame.ends();
-    let (least, greatest) = (
-        (room.low as f64).max(-EXACT),
-        (room.high as f64).min(EXACT),
-    );
+    let (least, greatest) = ((room.low as f64).max(-EXACT), (room.high as f64).min(EXACT));
     let from_anchor = |value: f64| ((value - step.anchor) * step.scale).round();
     // Shifts of the grid, in steps, that keep both ends in the room.
     let first = from_anchor(high) - greatest;
@@ -145,7 +145,10 @@ fn roundest(low: f64, high: f64, accept: &dyn Fn(f64) -> bool) -> Option<f64> {
     }
     let middle = low / 2.0 + high / 2.0;
     let largest = low.abs().max(high.abs());
-    #[expect(clippy::cast_possible_truncation, reason = "exponents of doubles are small")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "exponents of doubles are small"
+    )]
     let top = largest.log10().ceil() as i32;
     for exponent in (top - DIGITS..=top).rev() {
         let unit = 10_f64.powi(exponent);

@@ -1,5 +1,6 @@
 //! From a wish to a suggestion: both passes, and what is said about what they found.
 
+use super::SuggestError;
 use super::candidate::Candidate;
 use super::choice::{Merit, rank, screen, shortlist};
 use super::elements::number_text;
@@ -12,7 +13,6 @@ use super::subject::Subject;
 use super::survey::Survey;
 use super::trial::Trial;
 use super::wish::{Tolerance, Wish};
-use super::SuggestError;
 use crate::pipeline::Pipeline;
 use crate::transform::data_type::DataType;
 use crate::transform::scalar::Scalar;
@@ -158,7 +158,14 @@ pub fn suggest_common(
     let ends = (ends.0.to_f64(), ends.1.to_f64());
     let mut measured = Vec::new();
     for (place, subject) in subjects.iter().enumerate() {
-        measured.push(measure(subject, place, &all, wish.tolerance, ends, pipeline)?);
+        measured.push(measure(
+            subject,
+            place,
+            &all,
+            wish.tolerance,
+            ends,
+            pipeline,
+        )?);
     }
     let mut histogram = Histogram::new(ends.0, ends.1);
     for part in &measured {
@@ -202,7 +209,11 @@ fn types(wish: &Wish, data_type: DataType) -> Vec<DataType> {
     }
     if wish.all_types && data_type.is_float() && wish.bits.is_none() {
         let floats = [DataType::BFloat16, DataType::Float16, DataType::Float32];
-        types.extend(floats.iter().filter(|float| float.bits() < data_type.bits()));
+        types.extend(
+            floats
+                .iter()
+                .filter(|float| float.bits() < data_type.bits()),
+        );
     }
     types
 }
@@ -241,7 +252,11 @@ fn rate(
             Rated {
                 candidate,
                 trial,
-                by_subject: if measured.len() > 1 { by_subject } else { Vec::new() },
+                by_subject: if measured.len() > 1 {
+                    by_subject
+                } else {
+                    Vec::new()
+                },
                 holds,
                 stored_bytes: bytes,
                 bits_per_value,
@@ -254,7 +269,9 @@ fn rate(
         .map(|rated| Merit {
             holds: rated.holds,
             // Where sizes cannot be told, the codes that are used tell which is smaller.
-            bytes: rated.stored_bytes.unwrap_or_else(|| planned_bytes(&rated.candidate)),
+            bytes: rated
+                .stored_bytes
+                .unwrap_or_else(|| planned_bytes(&rated.candidate)),
             bits: rated.candidate.stored.bits(),
             error: rated.trial.errors.largest_absolute(),
             plain: Merit::plainness(&rated.candidate),
@@ -270,7 +287,9 @@ fn rate(
 
 #[expect(clippy::cast_precision_loss, reason = "planning")]
 fn planned_bytes(candidate: &Candidate) -> f64 {
-    let codes = candidate.codes_used().map_or(f64::INFINITY, |codes| codes as f64);
+    let codes = candidate
+        .codes_used()
+        .map_or(f64::INFINITY, |codes| codes as f64);
     codes.log2().min(f64::from(candidate.stored.bits()))
 }
 
@@ -293,7 +312,8 @@ fn rejected(frame: &Frame, survey: &Survey, wish: &Wish, types: &[DataType]) -> 
     let mut rejected = Vec::new();
     for stored in types.iter().copied().filter(|stored| stored.is_integer()) {
         #[expect(clippy::cast_precision_loss, reason = "planning")]
-        let codes = room(frame, stored).map_or(0.0, |(room, _)| (room.high - room.low) as f64 + 1.0);
+        let codes =
+            room(frame, stored).map_or(0.0, |(room, _)| (room.high - room.low) as f64 + 1.0);
         if needed > codes {
             let kept = match spare {
                 0 => String::new(),
@@ -323,8 +343,12 @@ fn whole(count: f64) -> String {
 }
 
 fn seen(survey: &Survey, subjects: &[&Subject<'_>]) -> Seen {
-    let whole = subjects.iter().all(|subject| subject.has_data() && share(subject) >= 1.0);
-    let elements = subjects.iter().fold(0, |n: u64, s| n.saturating_add(s.elements()));
+    let whole = subjects
+        .iter()
+        .all(|subject| subject.has_data() && share(subject) >= 1.0);
+    let elements = subjects
+        .iter()
+        .fold(0, |n: u64, s| n.saturating_add(s.elements()));
     let stand_ins = survey.stand_ins().iter().map(|stand_in| SeenStandIn {
         value: stand_in.value,
         count: stand_in.count,
@@ -348,8 +372,12 @@ fn seen(survey: &Survey, subjects: &[&Subject<'_>]) -> Seen {
 #[expect(clippy::cast_precision_loss, reason = "a ratio of large numbers")]
 fn share(subject: &Subject<'_>) -> f64 {
     let all = subject.all_tasks();
-    let read = subject.tasks().count() as u64;
-    if all == 0 { 1.0 } else { read as f64 / all as f64 }
+    let read = subject.tasks_to_read();
+    if all == 0 {
+        1.0
+    } else {
+        read as f64 / all as f64
+    }
 }
 
 fn reason(best: &Rated, rated: &[Rated], wish: &Wish) -> String {
@@ -376,7 +404,10 @@ fn reason(best: &Rated, rated: &[Rated], wish: &Wish) -> String {
             number_text(best.trial.errors.largest_absolute())
         ),
     };
-    format!("{of}, measured on {} finite values: {error}", best.trial.errors.count())
+    format!(
+        "{of}, measured on {} finite values: {error}",
+        best.trial.errors.count()
+    )
 }
 
 fn notes(best: &Rated, survey: &Survey, frame: &Frame, wish: &Wish, has_data: bool) -> Vec<String> {
@@ -431,7 +462,9 @@ fn no_narrower(frame: &Frame, survey: &Survey) -> Refusal {
         ));
         return with_range(refusal, survey);
     }
-    Refusal::new(format!("there is no integer type narrower than {data_type}"))
+    Refusal::new(format!(
+        "there is no integer type narrower than {data_type}"
+    ))
 }
 
 fn with_range(refusal: Refusal, survey: &Survey) -> Refusal {
@@ -442,12 +475,7 @@ fn with_range(refusal: Refusal, survey: &Survey) -> Refusal {
 }
 
 /// No candidate could even be made.
-fn nothing_fits(
-    frame: &Frame,
-    survey: &Survey,
-    wish: &Wish,
-    rejected: Vec<Rejected>,
-) -> Refusal {
+fn nothing_fits(frame: &Frame, survey: &Survey, wish: &Wish, rejected: Vec<Rejected>) -> Refusal {
     if frame.data_type.is_integer() {
         let refusal = Refusal::new(
             "the values are integers already, and no narrower type holds them, shifted or not",
@@ -464,7 +492,11 @@ fn nothing_fits(
                 Some(to) => to.to_string(),
                 None => "no type".to_owned(),
             };
-            let verb = if wish.to.is_some() { "does not hold" } else { "holds" };
+            let verb = if wish.to.is_some() {
+                "does not hold"
+            } else {
+                "holds"
+            };
             Refusal::new(format!(
                 "{type_words} {verb} values from {} to {} as asked for",
                 number_text(low),
@@ -550,9 +582,9 @@ fn none_holds(
             number_text(survey.least_magnitude),
             number_text(frame.ends().0.abs().max(frame.ends().1.abs()))
         )),
-        Tolerance::Decimals(decimals) => {
-            Refusal::new(format!("no candidate keeps {decimals} decimals of every value"))
-        }
+        Tolerance::Decimals(decimals) => Refusal::new(format!(
+            "no candidate keeps {decimals} decimals of every value"
+        )),
         Tolerance::Open => Refusal::new("no candidate holds every value"),
     };
     for rated in rated.iter().take(3) {
@@ -577,10 +609,10 @@ fn none_holds(
 
 /// How a candidate misses.
 fn miss(rated: &Rated, wish: &Wish) -> String {
-    let words = rated.candidate.words().map_or_else(
-        || rated.candidate.stored.to_string(),
-        |(words, _)| words,
-    );
+    let words = rated
+        .candidate
+        .words()
+        .map_or_else(|| rated.candidate.stored.to_string(), |(words, _)| words);
     let errors = &rated.trial.errors;
     let what = match (&rated.trial.first_fault, wish.tolerance) {
         (Some((value, reason)), _) => format!(
@@ -595,7 +627,10 @@ fn miss(rated: &Rated, wish: &Wish) -> String {
             "the largest relative error is {}",
             number_text(errors.largest_relative())
         ),
-        _ => format!("the largest error is {}", number_text(errors.largest_absolute())),
+        _ => format!(
+            "the largest error is {}",
+            number_text(errors.largest_absolute())
+        ),
     };
     let each: Vec<String> = rated
         .by_subject

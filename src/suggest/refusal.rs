@@ -35,6 +35,29 @@ impl Refusal {
         self
     }
 
+    /// The integers of an array are codes already, as an attribute says.
+    #[must_use]
+    pub fn already_packed(attribute: &str) -> Self {
+        Self::new(format!(
+            "the values are packed already: they are integers, which readers unpack by the attribute {attribute}"
+        ))
+        .hint("packing the codes once more gains nothing; parameters are for the values that they stand for")
+    }
+
+    /// The array cannot be decoded; the details say why.
+    #[must_use]
+    pub fn unreadable() -> Self {
+        Self::new("the array cannot be decoded")
+    }
+
+    /// The values are no real numbers.
+    #[must_use]
+    pub fn no_numbers(data_type: &str) -> Self {
+        Self::new(format!(
+            "{data_type} is no type of real numbers, and is not packed"
+        ))
+    }
+
     pub(super) fn nothing_finite(survey: &Survey) -> Self {
         let refusal = Self::new("the data hold no finite value to choose parameters by");
         let refusal = match survey.values {

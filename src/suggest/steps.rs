@@ -90,7 +90,9 @@ fn within(error: f64) -> Vec<Step> {
     let mut steps = Vec::new();
     let first = decade(least) - 1;
     for exponent in first..first + DECADES + 2 {
-        let scales = ROUND.into_iter().filter_map(|digits| round(digits, exponent));
+        let scales = ROUND
+            .into_iter()
+            .filter_map(|digits| round(digits, exponent));
         let scales = scales.filter(|scale| (least..=least * 1000.0).contains(scale));
         steps.extend(scales.map(|scale| Step::of(scale, Origin::Decimal)));
     }
@@ -112,8 +114,14 @@ fn finest(most: f64) -> Vec<Step> {
     let mut steps = Vec::new();
     let last = decade(most);
     for exponent in last - 1..=last {
-        let scales = ROUND.into_iter().filter_map(|digits| round(digits, exponent));
-        steps.extend(scales.filter(|scale| *scale <= most).map(|scale| Step::of(scale, Origin::Decimal)));
+        let scales = ROUND
+            .into_iter()
+            .filter_map(|digits| round(digits, exponent));
+        steps.extend(
+            scales
+                .filter(|scale| *scale <= most)
+                .map(|scale| Step::of(scale, Origin::Decimal)),
+        );
     }
     let last = power(most);
     for exponent in last - 2..=last {
@@ -145,7 +153,9 @@ fn hidden(frame: &Frame, survey: &Survey) -> Vec<Step> {
     }
     let found = any_step(&survey.sorted_sample(), frame.grain());
     if let Some(grid) = found
-        && !steps.iter().any(|step| (step.scale * grid.step - 1.0).abs() < 1e-6)
+        && !steps
+            .iter()
+            .any(|step| (step.scale * grid.step - 1.0).abs() < 1e-6)
     {
         // A short reciprocal, or a short scale, is what somebody once chose.
         let scale = shortened(grid.scale, grid.step).unwrap_or(grid.scale);
@@ -178,12 +188,18 @@ fn round(digits: &str, exponent: i32) -> Option<f64> {
     format!("{digits}e{exponent}").parse().ok()
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "exponents of doubles are small")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "exponents of doubles are small"
+)]
 fn decade(value: f64) -> i32 {
     value.log10().floor() as i32
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "exponents of doubles are small")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "exponents of doubles are small"
+)]
 fn power(value: f64) -> i32 {
     value.log2().floor() as i32
 }
@@ -197,7 +213,11 @@ mod tests {
         let steps = within(0.005);
         assert!(steps.iter().any(|s| s.text == "100"));
         assert!(steps.iter().all(|s| s.scale >= 99.99), "{steps:?}");
-        assert!(steps.iter().any(|s| s.text == "128" && s.origin == Origin::Binary));
+        assert!(
+            steps
+                .iter()
+                .any(|s| s.text == "128" && s.origin == Origin::Binary)
+        );
         assert_eq!(within(0.0), []);
     }
 

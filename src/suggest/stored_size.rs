@@ -40,9 +40,9 @@ impl Storage {
                 ArrayText::V3(text) => {
                     let mut problems = Problems::default();
                     match v3::read(&Node::root(&text.parsed.root), &mut problems) {
-                        v3::Document::Array(array) => array.codecs.map(|chain| {
-                            plain_chain(piece(&chain, inner.is_some()), size).codecs
-                        }),
+                        v3::Document::Array(array) => array
+                            .codecs
+                            .map(|chain| plain_chain(piece(&chain, inner.is_some()), size).codecs),
                         _ => None,
                     }
                 }
@@ -144,7 +144,10 @@ impl Sizer {
 
 /// The chain of the pieces: that inside the shard, where there is one and its inner chunks are pieces.
 fn piece<'c, 'v>(chain: &'c Chain<'v>, sharded: bool) -> &'c Chain<'v> {
-    let sharding = chain.codecs.iter().find_map(|codec| codec.sharding.as_ref());
+    let sharding = chain
+        .codecs
+        .iter()
+        .find_map(|codec| codec.sharding.as_ref());
     match sharding {
         Some(sharding) if sharded => &sharding.codecs,
         _ => chain,
@@ -162,7 +165,12 @@ fn chain_v2(text: &crate::catalog::Text, size: usize) -> Option<Draft> {
         return None;
     };
     let rank = array.shape.value.len() as u64;
-    let fortran = text.parsed.root.get("order").and_then(|order| order.as_str()) == Some("F");
+    let fortran = text
+        .parsed
+        .root
+        .get("order")
+        .and_then(|order| order.as_str())
+        == Some("F");
     if fortran && rank > 1 {
         let order = Draft::Array((0..rank).rev().map(Draft::from).collect());
         let configuration = Draft::object([("order", order)]);

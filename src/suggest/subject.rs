@@ -39,7 +39,7 @@ enum Source<'a> {
     Array {
         array: &'a OpenArray,
         /// The chunks that are stored.
-        chunks: Vec<Vec<u64>>,
+        chunks: &'a [Vec<u64>],
         /// The box of the array.
         whole: Vec<Range<u64>>,
     },
@@ -88,7 +88,7 @@ impl<'a> Subject<'a> {
     #[must_use]
     pub fn array(
         array: &'a OpenArray,
-        chunks: Vec<Vec<u64>>,
+        chunks: &'a [Vec<u64>],
         stand_ins: Vec<Scalar>,
         storage: Storage,
     ) -> Option<Self> {
@@ -116,7 +116,10 @@ impl<'a> Subject<'a> {
     #[must_use]
     pub fn file(path: &Path, header: &Header, start: u64) -> Option<Self> {
         let data_type = DataType::from_name(header.element.zarr_name())?;
-        let count = header.shape.iter().try_fold(1_u64, |n, l| n.checked_mul(*l))?;
+        let count = header
+            .shape
+            .iter()
+            .try_fold(1_u64, |n, l| n.checked_mul(*l))?;
         Some(Self {
             data_type,
             fill: None,
@@ -162,6 +165,12 @@ impl<'a> Subject<'a> {
     #[must_use]
     pub const fn data_type(&self) -> DataType {
         self.data_type
+    }
+
+    /// The number of chunks, or blocks of a file, that each pass reads.
+    #[must_use]
+    pub fn tasks_to_read(&self) -> u64 {
+        self.tasks().count() as u64
     }
 
     /// The number of values, those that were never written included.
@@ -229,11 +238,7 @@ impl<'a> Subject<'a> {
     }
 
     /// Hands the pieces of a task to `take`.
-    pub(super) fn read(
-        &self,
-        task: u64,
-        mut take: impl FnMut(Piece<'_>),
-    ) -> Result<(), ReadError> {
+    pub(super) fn read(&self, task: u64, mut take: impl FnMut(Piece<'_>)) -> Result<(), ReadError> {
         match &self.source {
             Source::Array {
                 array,

@@ -114,7 +114,8 @@ impl Survey {
             }
             self.binary.extend(kept);
             self.decimal.extend(kept);
-            self.distinct.extend(kept.iter().map(|x| (x + 0.0).to_bits()));
+            self.distinct
+                .extend(kept.iter().map(|x| (x + 0.0).to_bits()));
         }
         self.add_range(low, high);
     }

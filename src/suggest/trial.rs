@@ -134,7 +134,9 @@ impl Bench {
         trial.lost += measure(originals, decoded, &mut trial.errors);
         if self.bitwise && *block != *back {
             let pairs = block.chunks_exact(size).zip(back.chunks_exact(size));
-            let changed = pairs.zip(originals).filter(|((a, b), x)| a != b && !x.is_nan());
+            let changed = pairs
+                .zip(originals)
+                .filter(|((a, b), x)| a != b && !x.is_nan());
             trial.changed += changed.count() as u64;
         }
     }

@@ -98,9 +98,7 @@ impl Wish {
         } else {
             &[]
         };
-        let common = [
-            Int8, UInt8, Int16, UInt16, Int32, UInt32, Int64, UInt64,
-        ];
+        let common = [Int8, UInt8, Int16, UInt16, Int32, UInt32, Int64, UInt64];
         small.iter().copied().chain(common).collect()
     }
 }

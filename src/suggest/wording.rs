@@ -38,7 +38,10 @@ impl Candidate {
     /// The chain in words and what it computes.
     #[must_use]
     pub fn words(&self) -> Option<(String, Option<Formula>)> {
-        let fill = self.chain.fill().and_then(|fill| fill.encoded.first().copied());
+        let fill = self
+            .chain
+            .fill()
+            .and_then(|fill| fill.encoded.first().copied());
         let fill = fill.map_or(Draft::from(0_u64), scalar);
         let Draft::Array(mut codecs) = self.codecs_json() else {
             return None;
@@ -75,14 +78,17 @@ impl Candidate {
         };
         let model = Model::new(ArrayDocument::V3(&array.complete()?)).ok()?;
         let words = model.to_string();
-        let words = words.strip_suffix(&format!(" -> {BYTES}")).unwrap_or(&words);
+        let words = words
+            .strip_suffix(&format!(" -> {BYTES}"))
+            .unwrap_or(&words);
         Some((words.to_owned(), model.formula()))
     }
 
     /// The attributes of CF that say nearly the same; `None` where there are none that do.
     #[must_use]
     pub fn cf_attributes(&self) -> Option<CfAttributes> {
-        let number = |text: &Option<String>, absent| text.as_ref().map_or(Some(absent), |t| t.parse().ok());
+        let number =
+            |text: &Option<String>, absent| text.as_ref().map_or(Some(absent), |t| t.parse().ok());
         let scale: f64 = number(&self.scale, 1.0)?;
         let add_offset = number(&self.offset, 0.0)?;
         let mut nan = self.sentinels.iter().filter(|s| s.value.is_nan());
