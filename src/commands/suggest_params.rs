@@ -1,6 +1,5 @@
 //! `zarrpack suggest-params`: arguments, and the run from inputs to a plan.
 
-mod attributes;
 mod figures;
 mod inputs;
 mod outline;

@@ -66,13 +66,15 @@ pub(super) fn screen(
     let open = wish.tolerance == Tolerance::Open && scale.is_none();
     if open {
         // Nothing but the codes bounds the step, and each type has as many as it has.
-        for stored in integers {
-            if let Some((room, _)) = room(frame, stored) {
-                #[expect(clippy::cast_precision_loss, reason = "planning")]
-                let codes = (room.high - room.low) as f64;
-                for step in steps(frame, survey, wish, codes) {
-                    screen.try_widths(&step, &[stored], pins.1);
-                }
+        for same_width in integers.chunk_by(|a, b| a.bits() == b.bits()) {
+            let rooms = same_width.iter().filter_map(|stored| room(frame, *stored));
+            let Some((room, _)) = rooms.max_by_key(|(room, _)| room.high - room.low) else {
+                continue;
+            };
+            #[expect(clippy::cast_precision_loss, reason = "planning")]
+            let codes = (room.high - room.low) as f64;
+            for step in steps(frame, survey, wish, codes) {
+                screen.try_widths(&step, same_width, pins.1);
             }
         }
     } else {
@@ -158,12 +160,9 @@ pub(super) fn shortlist(mut screened: Vec<Screened>, tolerance: Tolerance) -> Ve
     let narrow = || (0..screened.len()).filter(|n| s_bits(&screened[*n]) == narrowest);
     chosen.extend(narrow().min_by(|a, b| error(&screened[*a]).total_cmp(&error(&screened[*b]))));
     let is_hidden = |n: &usize| screened[*n].candidate.origin == Origin::Hidden;
-    chosen.extend((0..screened.len()).filter(is_hidden).take(2));
+    chosen.extend(narrow().filter(is_hidden).take(2));
     let wider = (0..screened.len()).filter(|n| s_bits(&screened[*n]) > narrowest);
-    let mut wider: Vec<_> = wider.collect();
-    chosen.extend(wider.first().copied());
-    wider.sort_by(|a, b| error(&screened[*a]).total_cmp(&error(&screened[*b])));
-    chosen.extend(wider.first().copied());
+    chosen.extend(wider.min_by(|a, b| error(&screened[*a]).total_cmp(&error(&screened[*b]))));
     chosen.sort_unstable();
     chosen.dedup();
     let all = screened.into_iter().enumerate();

@@ -54,7 +54,8 @@ impl Frame {
                 exact(data_type, *value).ok_or_else(|| Refusal::not_a_value(*value, data_type))?,
             );
         }
-        if wish.keep_exact.is_empty() && survey.zeros > 0 {
+        let zero = || low.to_f64() <= 0.0 && high.to_f64() >= 0.0;
+        if wish.keep_exact.is_empty() && (survey.zeros > 0 || !has_data && zero()) {
             keep.extend(exact(data_type, 0.0));
         }
         let mut distinct: Vec<Scalar> = Vec::new();

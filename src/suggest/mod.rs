@@ -6,6 +6,7 @@
 //! `trial` measures what comes back, `stored_size` what it takes. Nothing is computed here that the codecs compute; they are bound by
 //! [`crate::transform::chain`] and run.
 
+mod attributes;
 mod candidate;
 mod choice;
 mod distinct;
@@ -31,7 +32,7 @@ pub use histogram::Histogram;
 pub use proposal::{Rated, Rejected, Seen, SeenStandIn, Suggestion, suggest, suggest_common};
 pub use refusal::Refusal;
 pub use stored_size::Storage;
-pub use subject::{ReadError, Subject, stored_chunks};
+pub use subject::{ArrayInput, ReadError, Subject, stored_chunks};
 pub use trial::Trial;
 pub use wish::{Missing, Tolerance, Wish};
 pub use wording::{CfAttributes, scalar as scalar_json};

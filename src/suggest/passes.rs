@@ -10,8 +10,9 @@ use super::trial::{Bench, Trial};
 use super::wish::Tolerance;
 use crate::pipeline::{Pipeline, Stopped};
 
-/// How many values are kept as a sample.
+/// How many values are kept as a sample, from how many tasks at most.
 const SAMPLE: u64 = 1 << 16;
+const SAMPLED_TASKS: u64 = 1 << 12;
 
 /// How many bytes of values are compressed to estimate sizes, unless there are fewer.
 const COMPRESSED: u64 = 64 << 20;
@@ -24,18 +25,21 @@ pub(super) fn look(
 ) -> Result<Survey, SuggestError> {
     let empty = || Survey::new(subject.data_type, &subject.stand_ins);
     let tasks = subject.tasks_to_read();
-    let keep = usize::try_from(SAMPLE.div_ceil(tasks.max(1))).unwrap_or(1);
+    let sampled = tasks.clamp(1, SAMPLED_TASKS);
+    let keep = SAMPLE.div_ceil(sampled);
     let (bytes, per_task) = (subject.task_bytes(), subject.task_elements());
     let mut all = empty();
     let done = pipeline.ordered(
-        subject.tasks(),
+        subject.tasks().zip(0_u64..),
         |_| bytes,
-        |task| {
+        |(task, nth)| {
             let mut survey = empty();
+            let keep = if chosen(nth, sampled, tasks) { keep } else { 0 };
             subject.read(task, |piece| {
                 let elements = (piece.values.len() / subject.data_type.size()) as u64;
-                let share = u128::from(elements) * keep as u128 / u128::from(per_task.max(1));
-                survey.look(piece.values, usize::try_from(share).unwrap_or(1).max(1));
+                let share = u128::from(elements) * u128::from(keep);
+                let share = share.div_ceil(u128::from(per_task.max(1)));
+                survey.look(piece.values, usize::try_from(share).unwrap_or(1));
             })?;
             Ok(survey)
         },
@@ -90,14 +94,17 @@ pub(super) fn measure(
     let size = subject.data_type.size() as u64;
     let task = subject.task_elements().saturating_mul(size).max(1);
     let tasks = subject.tasks_to_read();
-    let wanted = COMPRESSED.div_ceil(task).min(tasks);
+    let wanted = if subject.has_data() {
+        COMPRESSED.div_ceil(task).min(tasks)
+    } else {
+        // What nobody has measured yet compresses as nobody knows.
+        0
+    };
     let done = pipeline.ordered(
         subject.tasks().zip(0_u64..),
         |_| bytes,
         |(task, nth)| {
-            // Spread evenly over the tasks.
-            let before = |n: u64| u128::from(n) * u128::from(wanted) / u128::from(tasks.max(1));
-            let compress = before(nth) < before(nth + 1);
+            let compress = chosen(nth, wanted, tasks);
             let mut part = Part {
                 trials: vec![Trial::default(); candidates.len()],
                 bytes: vec![Some(0); candidates.len()],
@@ -144,6 +151,12 @@ pub(super) fn measure(
         bytes,
         histogram: all.histogram,
     })
+}
+
+/// Whether the task of this place is one of so many that are spread evenly over all.
+fn chosen(place: u64, wanted: u64, all: u64) -> bool {
+    let before = |n: u64| u128::from(n) * u128::from(wanted) / u128::from(all.max(1));
+    before(place) < before(place + 1)
 }
 
 /// What one task found.

@@ -67,7 +67,7 @@ fn ends(stored: DataType) -> Option<(i128, i128)> {
 /// The codes that values need with a step; at least as many as a chain then uses.
 pub(super) fn codes_needed(frame: &Frame, scale: f64) -> f64 {
     let (low, high) = frame.ends();
-    (high * scale).round() - (low * scale).round() + 1.0
+    ((high * scale).round() - (low * scale).round()).abs() + 1.0
 }
 
 /// The candidate with this step and type, if the values fit.
@@ -115,8 +115,10 @@ fn offsets(frame: &Frame, step: &Step, room: Room) -> Vec<f64> {
     let (least, greatest) = ((room.low as f64).max(-EXACT), (room.high as f64).min(EXACT));
     let from_anchor = |value: f64| ((value - step.anchor) * step.scale).round();
     // Shifts of the grid, in steps, that keep both ends in the room.
-    let first = from_anchor(high) - greatest;
-    let last = from_anchor(low) - least;
+    // A negative scale turns them round.
+    let (a, b) = (from_anchor(low), from_anchor(high));
+    let first = a.max(b) - greatest;
+    let last = a.min(b) - least;
     if !(first.is_finite() && last.is_finite()) || first > last {
         return Vec::new();
     }

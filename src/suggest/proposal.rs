@@ -176,11 +176,11 @@ pub fn suggest_common(
         return Err(none_holds(&frame, &survey, wish, &rated, rejected).into());
     };
     let reason = reason(best, &rated, wish);
-    let notes = notes(best, &survey, &frame, wish, has_data);
+    let notes = notes(best, &survey, &frame, wish, first);
     let narrower = |rejected: &Rejected| rejected.data_type.bits() < best.candidate.stored.bits();
     Ok(Suggestion {
         data_type,
-        seen: seen(&survey, subjects),
+        seen: seen(&survey, subjects, frame.grain()),
         rejected: rejected.into_iter().filter(narrower).collect(),
         candidates: rated,
         histogram,
@@ -342,7 +342,7 @@ fn whole(count: f64) -> String {
     }
 }
 
-fn seen(survey: &Survey, subjects: &[&Subject<'_>]) -> Seen {
+fn seen(survey: &Survey, subjects: &[&Subject<'_>], grain: f64) -> Seen {
     let whole = subjects
         .iter()
         .all(|subject| subject.has_data() && share(subject) >= 1.0);
@@ -363,7 +363,12 @@ fn seen(survey: &Survey, subjects: &[&Subject<'_>]) -> Seen {
         negative_zeros: survey.negative_zeros,
         stand_ins: stand_ins.collect(),
         distinct: survey.distinct(),
-        decimal_step: survey.decimal.found().map(|grid| grid.step),
+        // A step next to the grain of the type is one of the type, not of the data.
+        decimal_step: survey
+            .decimal
+            .found()
+            .map(|grid| grid.step)
+            .filter(|step| *step > 8.0 * grain),
         binary_step: survey.binary.exponent(),
     }
 }
@@ -410,13 +415,25 @@ fn reason(best: &Rated, rated: &[Rated], wish: &Wish) -> String {
     )
 }
 
-fn notes(best: &Rated, survey: &Survey, frame: &Frame, wish: &Wish, has_data: bool) -> Vec<String> {
+fn notes(
+    best: &Rated,
+    survey: &Survey,
+    frame: &Frame,
+    wish: &Wish,
+    first: &Subject<'_>,
+) -> Vec<String> {
     let mut notes = Vec::new();
-    if !has_data {
-        notes.push(
-            "there are no data: errors were measured on 2^20 values all over the range, and hold for none that lie beyond it"
-                .to_owned(),
-        );
+    if !first.has_data() {
+        notes.push(match first.is_exhaustive() {
+            true => format!(
+                "there are no data: errors were measured on every {} in the range",
+                frame.data_type
+            ),
+            false => {
+                "there are no data: errors were measured on values all over the range, not on all"
+                    .to_owned()
+            }
+        });
     }
     if survey.negative_zeros > 0 && frame.data_type.is_float() {
         notes.push(format!(
@@ -487,6 +504,14 @@ fn nothing_fits(frame: &Frame, survey: &Survey, wish: &Wish, rejected: Vec<Rejec
     let refusal = match wish.tolerance {
         Tolerance::Bitwise => no_step(frame, survey),
         Tolerance::Absolute(error) if error == 0.0 => no_step(frame, survey),
+        Tolerance::Absolute(error) if error < frame.grain() / 2.0 => {
+            no_step(frame, survey).detail(format!(
+                "neighbouring values of {} are up to {} apart, so within {} there is only the value itself",
+                frame.data_type,
+                number_text(frame.grain()),
+                number_text(error)
+            ))
+        }
         _ => {
             let type_words = match wish.to {
                 Some(to) => to.to_string(),

@@ -73,6 +73,10 @@ impl Storage {
     ///
     /// In words, where such codes are not stored by this version.
     pub(super) fn encoder(&self, stored: DataType, fill: Option<Scalar>) -> Result<Sizer, String> {
+        let length = self.shape.iter().try_fold(stored.size(), |bytes, length| {
+            bytes.checked_mul(usize::try_from(*length).ok()?)
+        });
+        let length = length.ok_or("a piece is larger than memory")?;
         let place = SIZES.iter().position(|size| *size == stored.size());
         let codecs = place.and_then(|place| self.codecs.get(place));
         let codecs = codecs.cloned().unwrap_or_else(|| usual(stored.size()));
@@ -102,17 +106,13 @@ impl Storage {
             ("fill_value", fill.map_or(Draft::from(0_u64), literal)),
             ("codecs", codecs),
         ]);
-        let encoder = PlainEncoder::new(&document.to_document(&Layout::default()))?;
         let mut fill_code = vec![0; stored.size()];
         if let Some(fill) = fill {
             fill.write_ne_bytes(&mut fill_code);
         }
-        let length = self.shape.iter().try_fold(stored.size(), |bytes, length| {
-            bytes.checked_mul(usize::try_from(*length).ok()?)
-        });
         Ok(Sizer {
-            encoder,
-            length: length.ok_or("a piece is larger than memory")?,
+            encoder: PlainEncoder::new(&document.to_document(&Layout::default()))?,
+            length,
             overhead: self.overhead,
             fill: (self.overhead > 0).then_some(fill_code),
         })

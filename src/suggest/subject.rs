@@ -5,8 +5,11 @@ use std::io::Read;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use super::attributes::{packing, stand_ins};
 use super::elements::nearest;
+use super::refusal::Refusal;
 use super::stored_size::Storage;
+use crate::catalog::ArrayText;
 use crate::codecs::{ChunkError, OpenArray};
 use crate::npy::{ByteOrder, Header};
 use crate::pieces::{Values, chunk_pieces, working_bytes};
@@ -18,8 +21,9 @@ use crate::transform::scalar::Scalar;
 /// How many values of a file are read in one go.
 const FILE_BLOCK: u64 = 1 << 20;
 
-/// How many values stand for a range without data.
+/// How many values stand for a range without data, if the type has more in it than the most that are all tried.
 const IMAGINED: u64 = 1 << 20;
+const ALL_TRIED: u64 = 1 << 24;
 
 /// Values to choose parameters for.
 pub struct Subject<'a> {
@@ -53,7 +57,58 @@ enum Source<'a> {
     Range {
         low: f64,
         high: f64,
+        /// The place of the first value among all of its type, and their number, where all are tried.
+        all: Option<(i128, u64)>,
     },
+}
+
+/// What is known of an array beside its values, for [`ArrayInput::subject`].
+#[derive(Debug)]
+pub struct ArrayInput {
+    chunks: Vec<Vec<u64>>,
+    stand_ins: Vec<Scalar>,
+    storage: Storage,
+    packed_by: Option<&'static str>,
+}
+
+impl ArrayInput {
+    /// Lists the chunks of an array, and reads what its document and its attributes say of values and of their storage.
+    ///
+    /// # Errors
+    ///
+    /// Where a directory cannot be listed.
+    pub fn read(array: &OpenArray, text: &ArrayText, directory: &Path) -> Result<Self, StoreError> {
+        let data_type = array.element_type();
+        let packed_by = data_type
+            .filter(|data_type| data_type.is_integer())
+            .and_then(|_| packing(text));
+        let (chunks, stand_ins) = match data_type {
+            Some(data_type) if packed_by.is_none() => {
+                (stored_chunks(array, directory)?, stand_ins(text, data_type))
+            }
+            _ => (Vec::new(), Vec::new()),
+        };
+        Ok(Self {
+            chunks,
+            stand_ins,
+            storage: Storage::of(text, array),
+            packed_by,
+        })
+    }
+
+    /// The values of the array.
+    ///
+    /// # Errors
+    ///
+    /// Where they are no real numbers, or codes already.
+    pub fn subject<'a>(&'a self, array: &'a OpenArray) -> Result<Subject<'a>, Refusal> {
+        if let Some(attribute) = self.packed_by {
+            return Err(Refusal::already_packed(attribute));
+        }
+        let stand_ins = self.stand_ins.clone();
+        Subject::array(array, &self.chunks, stand_ins, self.storage.clone())
+            .ok_or_else(|| Refusal::no_numbers(array.data_type()))
+    }
 }
 
 /// Why values could not be read.
@@ -143,7 +198,11 @@ impl<'a> Subject<'a> {
             fill: None,
             stand_ins: Vec::new(),
             storage: Storage::usual(IMAGINED),
-            source: Source::Range { low, high },
+            source: Source::Range {
+                low,
+                high,
+                all: all_between(data_type, low, high),
+            },
             share: 1.0,
         }
     }
@@ -178,8 +237,13 @@ impl<'a> Subject<'a> {
         match &self.source {
             Source::Array { whole, .. } => elements(whole).unwrap_or(u64::MAX),
             Source::File { count, .. } => *count,
-            Source::Range { .. } => IMAGINED,
+            Source::Range { all, .. } => all.map_or(IMAGINED, |(_, count)| count),
         }
+    }
+
+    /// Whether every value of a range without data is tried.
+    pub(super) const fn is_exhaustive(&self) -> bool {
+        matches!(self.source, Source::Range { all: Some(_), .. })
     }
 
     /// The tasks of a pass over the data, by number.
@@ -199,7 +263,7 @@ impl<'a> Subject<'a> {
         match &self.source {
             Source::Array { chunks, .. } => chunks.len() as u64,
             Source::File { count, .. } => count.div_ceil(FILE_BLOCK),
-            Source::Range { .. } => 1,
+            Source::Range { all, .. } => all.map_or(1, |(_, count)| count.div_ceil(IMAGINED)),
         }
     }
 
@@ -297,8 +361,15 @@ impl<'a> Subject<'a> {
                 });
                 Ok(())
             }
-            Source::Range { low, high } => {
-                let bytes = imagine(self.data_type, *low, *high);
+            Source::Range { low, high, all } => {
+                let bytes = match all {
+                    Some((first, count)) => {
+                        let done = task * IMAGINED;
+                        let count = IMAGINED.min(count.saturating_sub(done));
+                        enumerate(self.data_type, first + i128::from(done), count)
+                    }
+                    None => imagine(self.data_type, *low, *high),
+                };
                 take(Piece {
                     values: &bytes,
                     whole: &bytes,
@@ -326,6 +397,25 @@ fn read_block(path: &Path, at: u64, length: u64) -> Result<Vec<u8>, ReadError> {
         )));
     }
     Ok(bytes)
+}
+
+/// The values of a type in a range, if they are few enough to try all: the place of the first one, and how many there are.
+fn all_between(data_type: DataType, low: f64, high: f64) -> Option<(i128, u64)> {
+    let (low, high) = (nearest(data_type, low)?, nearest(data_type, high)?);
+    let count = u64::try_from(high.ordinal() - low.ordinal() + 1).ok()?;
+    (count <= ALL_TRIED).then_some((low.ordinal(), count))
+}
+
+/// So many values of a type from a place on.
+fn enumerate(data_type: DataType, first: i128, count: u64) -> Vec<u8> {
+    let size = data_type.size();
+    let mut bytes = Vec::new();
+    let mut element = vec![0; size];
+    for n in 0..i128::from(count) {
+        Scalar::from_ordinal(data_type, first + n).write_ne_bytes(&mut element);
+        bytes.extend_from_slice(&element);
+    }
+    bytes
 }
 
 /// Values of a type all over a range: both ends, and points that fall into no step with any grid.
@@ -385,6 +475,20 @@ mod tests {
         assert_eq!(subject(1.0), (0..10).collect::<Vec<_>>());
         assert_eq!(subject(0.25).len(), 3);
         assert_eq!(subject(0.001), [0]);
+    }
+
+    #[test]
+    fn every_value_of_a_short_range_is_tried() {
+        let subject = Subject::range(DataType::Float16, -1.0, 1.0);
+        assert!(subject.is_exhaustive());
+        let mut values = Vec::new();
+        for task in subject.tasks() {
+            let read = subject.read(task, |piece| values.extend_from_slice(piece.values));
+            read.unwrap();
+        }
+        // 15 exponents of 1,024 values each, on both sides of one zero, and the ends themselves.
+        assert_eq!(values.len() / 2, 2 * 15 * 1024 + 1);
+        assert!(!Subject::range(DataType::Float32, -1.0, 1.0).is_exhaustive());
     }
 
     #[test]

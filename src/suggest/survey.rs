@@ -25,7 +25,7 @@ pub(super) struct Survey {
     pub(super) decimal: DecimalGrid,
     pub(super) binary: BinaryGrid,
     distinct: Distinct,
-    /// Bits of some values: evenly spread ones, and the ends of each part.
+    /// Bits of some values, evenly spread.
     pub(super) sample: Vec<u64>,
 }
 
@@ -61,13 +61,14 @@ impl Survey {
         }
     }
 
-    /// Looks at native-endian elements, and keeps about `keep` of them as a sample.
+    /// Looks at native-endian elements, and keeps about `keep` of them as a sample; none for 0.
     pub(super) fn look(&mut self, elements: &[u8], keep: usize) {
         let size = self.data_type.size();
         let count = elements.len() / size;
         self.values += count as u64;
         let stride = count.div_ceil(keep.max(1)).max(1) * size;
-        for bytes in elements.chunks(stride) {
+        let kept = if keep == 0 { &[] } else { elements };
+        for bytes in kept.chunks(stride) {
             if let Some(first) = bytes.get(..size) {
                 let bits = Scalar::from_ne_bytes(self.data_type, first).bits();
                 self.sample.push(bits);
@@ -135,7 +136,6 @@ impl Survey {
         let of = |value| super::elements::exact(self.data_type, value);
         if let (Some(low), Some(high)) = (of(low), of(high)) {
             self.widen_range(low, high);
-            self.sample.extend([low.bits(), high.bits()]);
         }
     }
 
@@ -161,7 +161,6 @@ impl Survey {
             && let (Some(low), Some(high)) = (of(low), of(high))
         {
             self.widen_range(low, high);
-            self.sample.extend([low.bits(), high.bits()]);
         }
     }
 
@@ -211,11 +210,16 @@ impl Survey {
         self.distinct.count()
     }
 
-    /// The sample as native-endian elements.
+    /// The sample and the ends of the range as native-endian elements.
     pub(super) fn sample_elements(&self) -> Vec<u8> {
         let size = self.data_type.size();
-        let mut bytes = vec![0; self.sample.len() * size];
-        for (bits, bytes) in self.sample.iter().zip(bytes.chunks_exact_mut(size)) {
+        let ends = self
+            .range
+            .iter()
+            .flat_map(|(low, high)| [low.bits(), high.bits()]);
+        let sample: Vec<u64> = self.sample.iter().copied().chain(ends).collect();
+        let mut bytes = vec![0; sample.len() * size];
+        for (bits, bytes) in sample.iter().zip(bytes.chunks_exact_mut(size)) {
             Scalar::from_bits(self.data_type, *bits).write_ne_bytes(bytes);
         }
         bytes

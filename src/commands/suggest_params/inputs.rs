@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::SuggestParamsArgs;
-use super::attributes::{packing, stand_ins};
 use crate::catalog::{ArrayText, Catalog, Entry, Kind, named};
 use crate::codecs::OpenArray;
 use crate::error::{Error, ErrorKind};
@@ -15,9 +14,8 @@ use crate::npy::Header;
 use crate::pipeline::Observer;
 use crate::selection::Selection;
 use crate::store::{ChunkFiles, Store};
-use crate::suggest::{Refusal, Storage, Subject, Wish, stored_chunks};
+use crate::suggest::{ArrayInput, Refusal, Subject, Wish};
 use crate::transform::data_type::DataType;
-use crate::transform::scalar::Scalar;
 use crate::ui::{Progress, Ui};
 
 /// What was given, opened.
@@ -54,7 +52,7 @@ pub(super) struct Chosen {
 }
 
 enum Source {
-    Array(Box<Array>),
+    Array(Box<(OpenArray, ArrayInput)>),
     File {
         path: PathBuf,
         header: Header,
@@ -67,13 +65,6 @@ enum Source {
     },
     /// Nothing can be proposed, for this reason.
     Refused(Refusal),
-}
-
-struct Array {
-    array: OpenArray,
-    chunks: Vec<Vec<u64>>,
-    stand_ins: Vec<Scalar>,
-    storage: Storage,
 }
 
 impl Inputs {
@@ -182,7 +173,7 @@ impl Inputs {
 
 impl Source {
     fn is_no_number(&self) -> bool {
-        matches!(self, Self::Array(array) if array.array.element_type().is_none())
+        matches!(self, Self::Array(one) if one.0.element_type().is_none())
     }
 }
 
@@ -190,7 +181,7 @@ impl Chosen {
     /// Whether its values are integers.
     pub(super) fn is_integer(&self) -> bool {
         match &self.source {
-            Source::Array(array) => array.array.element_type().is_some_and(DataType::is_integer),
+            Source::Array(one) => one.0.element_type().is_some_and(DataType::is_integer),
             Source::Refused(_) => true,
             _ => false,
         }
@@ -204,16 +195,7 @@ impl Chosen {
     /// What values are read of.
     pub(super) fn subject(&self, wish: &Wish) -> Result<Subject<'_>, Refusal> {
         let subject = match &self.source {
-            Source::Array(one) => {
-                let Array {
-                    array,
-                    chunks,
-                    stand_ins,
-                    storage,
-                } = &**one;
-                Subject::array(array, chunks, stand_ins.clone(), storage.clone())
-                    .ok_or_else(|| Refusal::no_numbers(array.data_type()))?
-            }
+            Source::Array(one) => one.1.subject(&one.0)?,
             Source::File {
                 path,
                 header,
@@ -308,26 +290,8 @@ fn open_array(entry: &Entry, text: &ArrayText, memory: u64) -> Result<Source, Er
     // A chunk beyond `memory` is decoded alone.
     const LEAST: u64 = 2 << 30;
     let array = array.with_max_memory(memory.saturating_mul(2).max(LEAST));
-    let Some(data_type) = array.element_type() else {
-        let chunks = Vec::new();
-        let storage = Storage::of(text, &array);
-        return Ok(Source::Array(Box::new(Array {
-            array,
-            chunks,
-            stand_ins: Vec::new(),
-            storage,
-        })));
-    };
-    if let (true, Some(attribute)) = (data_type.is_integer(), packing(text)) {
-        return Ok(Source::Refused(Refusal::already_packed(attribute)));
-    }
-    let chunks = stored_chunks(&array, &entry.directory)?;
-    Ok(Source::Array(Box::new(Array {
-        stand_ins: stand_ins(text, data_type),
-        storage: Storage::of(text, &array),
-        array,
-        chunks,
-    })))
+    let input = ArrayInput::read(&array, text, &entry.directory)?;
+    Ok(Source::Array(Box::new((array, input))))
 }
 
 /// Whether an array is the coordinate of a dimension: of one dimension, which has its name.

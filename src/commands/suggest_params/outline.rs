@@ -104,7 +104,7 @@ fn seen(seen: &Seen) -> String {
     let (low, high) = (scalar(&seen.low), scalar(&seen.high));
     parts.push(format!("from {low} to {high}"));
     if let Some(step) = seen.decimal_step.as_f64() {
-        parts.push(format!("all multiples of {step}, from some start"));
+        parts.push(format!("in steps of {step}"));
     }
     parts.join(", ")
 }
@@ -142,14 +142,17 @@ fn row(best: bool, candidate: &Candidate) -> [String; 12] {
         (false, false) => "x",
     };
     let codes = match (candidate.codes_used, candidate.codes_in_all) {
+        (Some(used), Some(all)) if all.is_power_of_two() && all > 1 << 16 => {
+            format!("{used}/2^{}", all.trailing_zeros())
+        }
         (Some(used), Some(all)) => format!("{used}/{all}"),
-        (Some(used), None) => used.to_string(),
+        (Some(used), None) => format!("{used}/2^64"),
         _ => String::new(),
     };
     let sentinels = candidate
         .sentinels
         .iter()
-        .map(|one| format!("{}<->{}", scalar(&one.value), scalar(&one.code)));
+        .map(|one| format!("{}={}", scalar(&one.value), scalar(&one.code)));
     let measured = &candidate.measured;
     let holds = if candidate.holds_low.is_null() {
         "all".to_owned()
