@@ -232,7 +232,8 @@ fn range(survey: &Survey, data_type: DataType, wish: &Wish) -> Result<(Scalar, S
     let (from, to) = (low.to_f64(), high.to_f64());
     let room = to * share - from * share;
     let (least, greatest) = Scalar::finite_range(data_type);
-    let low = nearest(data_type, from - room).unwrap_or(least);
-    let high = nearest(data_type, to + room).unwrap_or(greatest);
+    let finite = |value| nearest(data_type, value).filter(|value| value.is_finite());
+    let low = finite(from - room).unwrap_or(least);
+    let high = finite(to + room).unwrap_or(greatest);
     Ok((low, high))
 }

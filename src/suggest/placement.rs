@@ -147,6 +147,9 @@ fn roundest(low: f64, high: f64, accept: &dyn Fn(f64) -> bool) -> Option<f64> {
     }
     let middle = low / 2.0 + high / 2.0;
     let largest = low.abs().max(high.abs());
+    if largest == 0.0 || !largest.is_finite() {
+        return None;
+    }
     #[expect(
         clippy::cast_possible_truncation,
         reason = "exponents of doubles are small"
@@ -154,6 +157,9 @@ fn roundest(low: f64, high: f64, accept: &dyn Fn(f64) -> bool) -> Option<f64> {
     let top = largest.log10().ceil() as i32;
     for exponent in (top - DIGITS..=top).rev() {
         let unit = 10_f64.powi(exponent);
+        if unit == 0.0 || !unit.is_finite() {
+            continue;
+        }
         let first = (low / unit).ceil();
         let last = (high / unit).floor();
         if first > last {

@@ -19,5 +19,6 @@ mod help;
 mod inspect;
 mod man;
 mod scalar_streams;
+mod suggest_params;
 mod tree;
 mod version;

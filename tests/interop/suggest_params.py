@@ -2,7 +2,7 @@
 
     suggest_params.py ZARRPACK FOLDER [--values N]
 
-Makes an array of each of twelve kinds of data in FOLDER, asks zarrpack for parameters, packs the array with them (with `zarrpack
+Makes an array of each of several kinds of data in FOLDER, asks zarrpack for parameters, packs the array with them (with `zarrpack
 encode --params` where there is such a flag, else with zarr-python), and reads it with zarr-python. Prints a line for each kind
 with the figures, one for each other check, and exits with 1 if any failed.
 """
