@@ -31,8 +31,8 @@ const MAX_THREADS: u16 = 4096;
 /// zarrpack is for Zarr arrays whose values are packed: shifted and scaled by the scale_offset codec, then
 /// narrowed to a smaller type by the cast_value codec.
 ///
-/// This version inspects stores, decodes packed arrays into plain ones, and transforms streams of scalars. It does not write
-/// packed stores yet.
+/// This version inspects stores, decodes packed arrays into plain ones, proposes parameters for packing, and transforms streams of
+/// scalars. It does not write packed stores yet.
 #[derive(Debug, Parser)]
 #[command(
     name = "zarrpack",

@@ -50,9 +50,9 @@ impl Frame {
         let (low, high) = range(survey, data_type, wish)?;
         let mut keep: Vec<Scalar> = Vec::new();
         for value in &wish.keep_exact {
-            keep.push(
-                exact(data_type, *value).ok_or_else(|| Refusal::not_a_value(*value, data_type))?,
-            );
+            // As the array holds it: 273.15 is no float32, and what is nearest to it is meant.
+            let kept = nearest(data_type, *value).filter(|value| value.is_finite());
+            keep.push(kept.ok_or_else(|| Refusal::not_a_value(*value, data_type))?);
         }
         let zero = || low.to_f64() <= 0.0 && high.to_f64() >= 0.0;
         if wish.keep_exact.is_empty() && (survey.zeros > 0 || !has_data && zero()) {

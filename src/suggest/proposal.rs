@@ -2,7 +2,7 @@
 
 use super::SuggestError;
 use super::candidate::Candidate;
-use super::choice::{Merit, rank, screen, shortlist};
+use super::choice::{Merit, Screened, rank, screen, shortlist};
 use super::elements::number_text;
 use super::frame::Frame;
 use super::histogram::Histogram;
@@ -148,8 +148,8 @@ pub fn suggest_common(
         return Err(no_narrower(&frame, &survey).into());
     }
     let screened = screen(&frame, &survey, wish, &types);
+    let rejected = rejected(&frame, &survey, wish, &types, &screened);
     let candidates = shortlist(screened, wish.tolerance);
-    let rejected = rejected(&frame, &survey, wish, &types);
     if candidates.is_empty() {
         return Err(nothing_fits(&frame, &survey, wish, rejected).into());
     }
@@ -294,7 +294,13 @@ fn planned_bytes(candidate: &Candidate) -> f64 {
 }
 
 /// Why types do not hold the values, for those that do not.
-fn rejected(frame: &Frame, survey: &Survey, wish: &Wish, types: &[DataType]) -> Vec<Rejected> {
+fn rejected(
+    frame: &Frame,
+    survey: &Survey,
+    wish: &Wish,
+    types: &[DataType],
+    screened: &[Screened],
+) -> Vec<Rejected> {
     let (low, high) = frame.ends();
     let needed = match wish.tolerance {
         _ if frame.data_type.is_integer() => high - low + 1.0,
@@ -308,6 +314,15 @@ fn rejected(frame: &Frame, survey: &Survey, wish: &Wish, types: &[DataType]) -> 
             None => return Vec::new(),
         },
     };
+    // Values on a grid of their own need no more codes than that has.
+    let on_grid = screened.iter().filter(|s| s.holds).filter_map(|s| {
+        let used = s.candidate.codes_used()?;
+        Some(used - s.candidate.sentinels.len() as u128)
+    });
+    #[expect(clippy::cast_precision_loss, reason = "planning")]
+    let needed = on_grid
+        .min()
+        .map_or(needed, |codes| needed.min(codes as f64));
     let spare = frame.spare() + usize::from(frame.given_code().is_some());
     let mut rejected = Vec::new();
     for stored in types.iter().copied().filter(|stored| stored.is_integer()) {

@@ -1,6 +1,7 @@
 //! Why nothing is proposed, in words, with what could be had instead.
 
 use super::survey::Survey;
+use crate::codecs::short;
 use crate::transform::data_type::DataType;
 use crate::transform::scalar::Scalar;
 
@@ -94,7 +95,10 @@ impl Refusal {
     pub(super) fn beyond_range(given: (Scalar, Scalar), seen: (Scalar, Scalar)) -> Self {
         Self::new(format!(
             "the data go from {} to {}, beyond --range {} {}",
-            seen.0, seen.1, given.0, given.1
+            short(seen.0),
+            short(seen.1),
+            short(given.0),
+            short(given.1)
         ))
         .hint("widen the range, or leave it out to plan for the data alone")
     }
