@@ -89,7 +89,9 @@ pub(super) fn measure(
         compressed: 0,
     };
     // The codes of a piece, and what they are compressed into.
-    let piece = subject.piece_elements().saturating_mul(2 * 8);
+    let widest = candidates.iter().map(|candidate| candidate.stored.size());
+    let widest = widest.max().unwrap_or(1) as u64;
+    let piece = subject.piece_elements().saturating_mul(2 * widest);
     let bytes = subject.task_bytes().saturating_add(piece);
     let size = subject.data_type.size() as u64;
     let task = subject.task_elements().saturating_mul(size).max(1);

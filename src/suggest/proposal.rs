@@ -324,7 +324,7 @@ fn rejected(
         .min()
         .map_or(needed, |codes| needed.min(codes as f64));
     let spare = frame.spare() + usize::from(frame.given_code().is_some());
-    let mut rejected = Vec::new();
+    let mut rejected: Vec<Rejected> = Vec::new();
     for stored in types.iter().copied().filter(|stored| stored.is_integer()) {
         #[expect(clippy::cast_precision_loss, reason = "planning")]
         let codes =
@@ -335,14 +335,18 @@ fn rejected(
                 1 => ", one being kept for what is missing".to_owned(),
                 n => format!(", {n} being kept for what has codes of its own"),
             };
-            rejected.push(Rejected {
-                data_type: stored,
-                reason: format!(
-                    "the values need {} codes, and it has {}{kept}",
-                    whole(needed),
-                    whole(codes)
-                ),
-            });
+            let reason = format!(
+                "the values need {} codes, and it has {}{kept}",
+                whole(needed),
+                whole(codes)
+            );
+            // Of two types with as many codes, one says it.
+            if rejected.last().is_none_or(|last| last.reason != reason) {
+                rejected.push(Rejected {
+                    data_type: stored,
+                    reason,
+                });
+            }
         }
     }
     rejected

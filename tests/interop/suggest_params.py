@@ -1,6 +1,6 @@
 """Proposals of `zarrpack suggest-params` held against data, NumPy, and what zarr-python reads.
 
-    suggest_params.py ZARRPACK FOLDER [--values N]
+    suggest_params.py ZARRPACK FOLDER [--values N] [--encoder PROGRAM]
 
 Makes an array of each of several kinds of data in FOLDER, asks zarrpack for parameters, packs the array with them (with `zarrpack
 encode --params` where there is such a flag, else with zarr-python), and reads it with zarr-python. Prints a line for each kind
@@ -130,7 +130,7 @@ def narrower_fits(entry: dict, values: np.ndarray, error: float) -> bool:
     return needed + spare <= 2 ** (bits // 2)
 
 
-def check_kind(program: str, folder: Path, name: str, n: int) -> None:
+def check_kind(program: str, encoder: str, folder: Path, name: str, n: int) -> None:
     make, fill, error = KINDS[name]
     values = make(n)
     chunk = max(n // 16, 1)
@@ -144,7 +144,7 @@ def check_kind(program: str, folder: Path, name: str, n: int) -> None:
     plan = json.loads(output)
     entry = plan["arrays"][0]
     best = entry["candidates"][0]
-    by = pack(program, source, packed, plan, values, fill, chunk)
+    by = pack(encoder, source, packed, plan, values, fill, chunk)
     back = zarr.open_array(packed, mode="r")[...]
     assert back.dtype == values.dtype
     missing = np.isnan(values)
@@ -177,12 +177,13 @@ def main() -> int:
     parser.add_argument("zarrpack")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--values", type=int, default=1 << 18, help="values of each array")
+    parser.add_argument("--encoder", help="the program that encodes, if it is another one")
     arguments = parser.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
     failed = 0
     for name in KINDS:
         try:
-            check_kind(arguments.zarrpack, arguments.folder, name, arguments.values)
+            check_kind(arguments.zarrpack, arguments.encoder or arguments.zarrpack, arguments.folder, name, arguments.values)
         except Exception as error:  # whatever goes wrong fails this kind alone
             failed += 1
             print(f"FAIL  {name}: {type(error).__name__}: {error}", flush=True)
