@@ -106,11 +106,11 @@ impl State {
         let first = *self.first.get_or_insert(multiple);
         // Most values are multiples of what was found before; a division tells.
         let magnitude = multiple.unsigned_abs();
-        if self.divisor == 0 || magnitude % self.divisor != 0 {
+        if self.divisor == 0 || !magnitude.is_multiple_of(self.divisor) {
             self.divisor = greatest_common_divisor(self.divisor, magnitude);
         }
         let difference = multiple.abs_diff(first);
-        if self.difference == 0 || difference % self.difference != 0 {
+        if self.difference == 0 || !difference.is_multiple_of(self.difference) {
             self.difference = greatest_common_divisor(self.difference, difference);
         }
     }
@@ -184,7 +184,6 @@ impl BinaryGrid {
         for value in values {
             let bits = value.to_bits();
             let mantissa = bits & ((1 << 52) - 1);
-            #[expect(clippy::cast_possible_truncation, reason = "11 bits")]
             let exponent = ((bits >> 52) & 0x7ff) as i32;
             // Below the smallest normal number there is no implicit bit.
             let (mantissa, exponent) = match exponent {

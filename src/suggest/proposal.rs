@@ -522,7 +522,7 @@ fn nothing_fits(frame: &Frame, survey: &Survey, wish: &Wish, rejected: Vec<Rejec
     let (low, high) = frame.ends();
     let refusal = match wish.tolerance {
         Tolerance::Bitwise => no_step(frame, survey),
-        Tolerance::Absolute(error) if error == 0.0 => no_step(frame, survey),
+        Tolerance::Absolute(0.0) => no_step(frame, survey),
         Tolerance::Absolute(error) if error < frame.grain() / 2.0 => {
             no_step(frame, survey).detail(format!(
                 "neighbouring values of {} are up to {} apart, so within {} there is only the value itself",
