@@ -269,7 +269,7 @@ mod tests {
     #[test]
     fn offsets_are_as_round_as_they_can_be() {
         let any = |_: f64| true;
-        assert_eq!(roundest(248.08, 261.9, &any), Some(260.0));
+        assert_eq!(roundest(248.08, 261.9, &any), Some(250.0));
         assert_eq!(roundest(101_306.1, 101_344.9, &any), Some(101_330.0));
         assert_eq!(roundest(-3.0, 5.0, &any), Some(0.0));
         assert_eq!(roundest(0.123_45, 0.123_46, &any), Some(0.12345));

@@ -121,8 +121,6 @@ fn a_proposal_is_shown_in_every_form() {
                     error is 0.001251220703125
       too narrow    int8: the values need 15001 codes, and it has 255, one being kept for what is
                     missing
-      too narrow    uint8: the values need 15001 codes, and it has 255, one being kept for what is
-                    missing
       encode        stored = round((value - 260) * 400)
       decode        value = stored / 400 + 260
       CF            scale_factor 0.0025, add_offset 260, _FillValue -32768; the same codes, and values
@@ -219,11 +217,8 @@ fn values_without_a_step_are_not_kept_bit_for_bit_by_a_narrower_type() {
       - no decimal step divides them all
       - neighbouring values of float32 are up to 3.814697265625e-6 apart, so within 1e-9 there is only the value itself
       - int8: the values need 27381563187 codes, and it has 255, one being kept for what is missing
-      - uint8: the values need 27381563187 codes, and it has 255, one being kept for what is missing
       - int16: the values need 27381563187 codes, and it has 65535, one being kept for what is missing
-      - uint16: the values need 27381563187 codes, and it has 65535, one being kept for what is missing
       - int32: the values need 27381563187 codes, and it has 4294967295, one being kept for what is missing
-      - uint32: the values need 27381563187 codes, and it has 4294967295, one being kept for what is missing
     hint: --to int16 would hold them to about 4.2e-4, and --max-error finds the type for an error
     ");
 }
@@ -417,7 +412,6 @@ fn a_bad_input_is_refused_in_clear_words() {
     error: the values are integers already, and no narrower type holds them, shifted or not
       - they go from -30000 to 29999
       - int8: the values need 60000 codes, and it has 256
-      - uint8: the values need 60000 codes, and it has 256
     hint: integers that are codes of CF packing (scale_factor, add_offset) are packed already: packing them again gains nothing
     ");
     write(
