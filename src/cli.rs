@@ -31,8 +31,7 @@ const MAX_THREADS: u16 = 4096;
 /// zarrpack is for Zarr arrays whose values are packed: shifted and scaled by the scale_offset codec, then
 /// narrowed to a smaller type by the cast_value codec.
 ///
-/// This version inspects and validates stores, decodes packed arrays into plain ones, and transforms streams of scalars. It does
-/// not write packed stores yet.
+/// It shows and checks such stores, writes them, reads them, moves them off the legacy codec, and proposes the numbers.
 #[derive(Debug, Parser)]
 #[command(
     name = "zarrpack",

@@ -26,5 +26,6 @@ pub mod rules;
 pub mod selection;
 pub mod stats;
 pub mod store;
+pub mod suggest;
 pub mod transform;
 pub mod ui;

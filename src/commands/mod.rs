@@ -8,6 +8,7 @@ pub mod man;
 pub mod migrate_legacy;
 mod rewrite;
 mod scalar_stream;
+pub mod suggest_params;
 pub mod validate;
 
 use clap::Subcommand;
@@ -29,6 +30,7 @@ pub enum Command {
     Encode(encode::EncodeArgs),
     Decode(decode::DecodeArgs),
     MigrateLegacy(migrate_legacy::MigrateLegacyArgs),
+    SuggestParams(suggest_params::SuggestParamsArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
 }
@@ -46,6 +48,7 @@ pub fn run(ui: &mut Ui, cli: &Cli) -> Result<ExitCode, Error> {
         Command::Encode(args) => encode::run(ui, args),
         Command::Decode(args) => decode::run(ui, &cli.global, args),
         Command::MigrateLegacy(args) => migrate_legacy::run(ui, &cli.global, args),
+        Command::SuggestParams(args) => suggest_params::run(ui, &cli.global, args),
         Command::Completions(args) => completions::run(ui, args),
         Command::Man(args) => man::run(ui, args),
     }

@@ -3,4 +3,5 @@
 pub mod decode;
 pub mod inspect;
 pub mod migrate_legacy;
+pub mod suggest_params;
 pub mod validate;

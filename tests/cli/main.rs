@@ -23,6 +23,7 @@ mod inspect;
 mod man;
 mod scalar_streams;
 mod stores;
+mod suggest_params;
 mod tree;
 mod validate;
 mod version;

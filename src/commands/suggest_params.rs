@@ -1,0 +1,446 @@
+//! `zarrpack suggest-params`: arguments, and the run from inputs to a plan.
+
+mod figures;
+mod inputs;
+mod outline;
+mod present;
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use self::inputs::{Chosen, Inputs, Watch};
+use self::present::Entry;
+use crate::catalog::named;
+use crate::cli::{DataTypeParser, Example, GlobalArgs, footer};
+use crate::error::{Error, ErrorKind, ExitCode};
+use crate::interrupt::Interrupt;
+use crate::pipeline::Pipeline;
+use crate::report::suggest_params::{Report, SCHEMA};
+use crate::selection::ArrayPattern;
+use crate::suggest::{
+    Missing, ReadError, Refusal, Subject, SuggestError, Tolerance, Wish, suggest, suggest_common,
+};
+use crate::transform::data_type::DataType;
+use crate::ui::Ui;
+
+const EXAMPLES: &[Example] = &[
+    Example {
+        purpose: "Propose a chain that keeps every value within 0.005",
+        command: "zarrpack suggest-params era5.zarr --array t2m --max-error 0.005",
+    },
+    Example {
+        purpose: "Pack a whole store so that each variable keeps two decimals",
+        command: "zarrpack suggest-params in.zarr --decimals 2 --format json |\nzarrpack encode in.zarr out.zarr --params -",
+    },
+    Example {
+        purpose: "Ask whether float32 values are whole multiples of something, and pack them bit for bit",
+        command: "zarrpack suggest-params in.zarr --array depth --lossless",
+    },
+    Example {
+        purpose: "Plan for temperatures that nobody has measured yet, with room on both sides",
+        command: "zarrpack suggest-params --range 180 330 --max-error 0.005 --headroom 10",
+    },
+];
+
+/// Propose offset, scale and type for an error that you can live with
+///
+/// INPUT is a Zarr store of version 2 or 3 (a hierarchy, a group or an array in it) or a .npy file. For each selected array, chains of
+/// scale_offset and cast_value are run over every value, and what comes back is measured: what is recommended keeps the
+/// promise for every finite value, keeps zero zero where the data hold it, has a code for NaN that no value uses, and a fill that
+/// survives. "zarrpack encode --params" takes the JSON form as it is.
+///
+/// Without INPUT, --range says which values to plan for. Coordinates, labels and strings are left out unless --array selects
+/// them.
+#[derive(Debug, Args)]
+#[command(after_long_help = footer(EXAMPLES), allow_negative_numbers = true)]
+pub struct SuggestParamsArgs {
+    /// Store or .npy file; several with --common
+    #[arg(value_name = "INPUT")]
+    pub inputs: Vec<PathBuf>,
+
+    /// Keep every finite value within E: |decoded - original|, in float64
+    #[arg(long, value_name = "E", group = "tolerance", value_parser = not_negative)]
+    pub max_error: Option<f64>,
+
+    /// Keep N decimals: half a unit of the last one, beside what the array's own type cannot hold
+    #[arg(long, value_name = "N", group = "tolerance", value_parser = clap::value_parser!(i32).range(-30..=30))]
+    pub decimals: Option<i32>,
+
+    /// Keep every value other than zero within R of itself: 0.001 is a thousandth
+    #[arg(long, value_name = "R", group = "tolerance", value_parser = positive)]
+    pub relative_error: Option<f64>,
+
+    /// Keep every value bit for bit
+    ///
+    /// That takes a step of which all values are multiples. A NaN comes back as a NaN, whatever its payload.
+    #[arg(long, group = "tolerance")]
+    pub lossless: bool,
+
+    /// Use at most 2^N codes
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub bits: Option<u32>,
+
+    /// Store this type; without an error to keep, as precisely as it can
+    #[arg(long, value_name = "TYPE", value_parser = DataTypeParser)]
+    pub to: Option<DataType>,
+
+    /// Use this scale: stored = (value - offset) * scale
+    #[arg(long, value_name = "S", value_parser = scale)]
+    pub scale: Option<String>,
+
+    /// Use this offset
+    #[arg(long, value_name = "O", value_parser = number)]
+    pub offset: Option<String>,
+
+    /// Keep this value exact; repeatable [default: 0 where the data hold it]
+    #[arg(long, value_name = "V", value_parser = finite)]
+    pub keep_exact: Vec<f64>,
+
+    /// Leave room for values beyond those of the data, on each side, in percent of their span
+    #[arg(long, value_name = "PERCENT", value_parser = not_negative, default_value = "0", hide_default_value = true)]
+    pub headroom: f64,
+
+    /// Plan for these values, whatever the data hold within them
+    #[arg(long, value_names = ["MIN", "MAX"], num_args = 2, value_parser = finite)]
+    pub range: Option<Vec<f64>>,
+
+    /// Code for NaN: auto (where the data or the fill is NaN), none, or a code
+    #[arg(long, value_name = "CODE", default_value = "auto", value_parser = missing)]
+    pub missing: Missing,
+
+    /// Types to choose from: those that zarr-python reads (8 to 64 bits), or all
+    #[arg(long, value_name = "WHICH", value_enum, default_value_t)]
+    pub types: Types,
+
+    /// Make one proposal that serves all selected arrays
+    #[arg(long)]
+    pub common: bool,
+
+    /// Read a share of the chunks only, in percent; what is said of errors is then said of that share
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    pub sample: Option<f64>,
+
+    /// Type of the values to plan for without INPUT [default: float32]
+    #[arg(long, value_name = "TYPE", value_parser = DataTypeParser)]
+    pub dtype: Option<DataType>,
+
+    /// Arrays to propose for: a glob on their paths, or !GLOB to leave some out; repeatable
+    ///
+    /// Paths have no leading slash. "*" stops at "/", "**" crosses it.
+    #[arg(long = "array", value_name = "GLOB")]
+    pub arrays: Vec<ArrayPattern>,
+
+    /// Form of the report
+    #[arg(long, value_name = "FORM", value_enum, default_value_t)]
+    pub format: ReportFormat,
+}
+
+/// The forms of the report.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum ReportFormat {
+    /// For people: a table of candidates, and what is recommended
+    #[default]
+    Human,
+    /// For "encode --params": one document of the schema zarrpack.suggest-params/1
+    Json,
+}
+
+/// The types to choose from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum Types {
+    /// Integers of 8, 16, 32 and 64 bits
+    #[default]
+    Common,
+    /// Integers of 2 and 4 bits too, and narrower floats
+    All,
+}
+
+/// Proposes parameters.
+///
+/// # Errors
+///
+/// Where the command line asks for what cannot be done, the values cannot be read, or nothing can be proposed.
+pub fn run(ui: &mut Ui, global: &GlobalArgs, args: &SuggestParamsArgs) -> Result<ExitCode, Error> {
+    let wish = args.wish()?;
+    let inputs = Inputs::open(ui, args)?;
+    let chosen = inputs.choose(ui, args, global.memory())?;
+    let interrupt =
+        Interrupt::install().map_err(|error| Error::io("could not heed signals", error))?;
+    let mut results = Vec::new();
+    if args.common {
+        let suggestion = subjects(&chosen, &wish).and_then(|subjects| {
+            let subjects: Vec<&Subject<'_>> = subjects.iter().collect();
+            with_progress(ui, global, &interrupt, &subjects, |pipeline| {
+                suggest_common(&subjects, &wish, pipeline)
+            })
+        });
+        results.push((None, suggestion));
+    } else {
+        for one in &chosen {
+            let subject = one.subject(&wish).map_err(SuggestError::from);
+            let suggestion = subject.and_then(|subject| {
+                with_progress(ui, global, &interrupt, &[&subject], |pipeline| {
+                    suggest(&subject, &wish, pipeline)
+                })
+            });
+            results.push((Some(one), suggestion));
+        }
+    }
+    let mut entries = Vec::new();
+    for (one, result) in results {
+        match result {
+            Ok(suggestion) => entries.extend(present::arrays(one, &chosen, &suggestion)),
+            Err(SuggestError::Refused(refusal)) => {
+                // What nobody asked for by name is left as it is where it cannot gain.
+                if let Some(one) = one
+                    && one.by_default
+                    && chosen.len() > 1
+                    && one.is_integer()
+                {
+                    ui.status(format!("{}: left as it is: {refusal}", named(&one.path)));
+                    continue;
+                }
+                entries.push(Entry::Refused {
+                    path: one.map(|one| one.path.clone()),
+                    refusal,
+                });
+            }
+            Err(SuggestError::Unreadable { subject, error }) => {
+                let path = one.or_else(|| chosen.get(subject)).map(|one| &*one.path);
+                return Err(unreadable(path.unwrap_or_default(), &error));
+            }
+            Err(SuggestError::Interrupted(interrupted)) => return Err(interrupted.into()),
+        }
+    }
+    report(ui, args, entries)
+}
+
+/// The subjects of all arrays that were chosen.
+fn subjects<'c>(chosen: &'c [Chosen], wish: &Wish) -> Result<Vec<Subject<'c>>, SuggestError> {
+    let each = chosen.iter().map(|one| one.subject(wish));
+    Ok(each.collect::<Result<_, _>>()?)
+}
+
+/// Runs both passes with a bar for them.
+fn with_progress<R>(
+    ui: &Ui,
+    global: &GlobalArgs,
+    interrupt: &Interrupt,
+    subjects: &[&Subject<'_>],
+    work: impl FnOnce(&Pipeline<'_>) -> R,
+) -> R {
+    let chunks: u64 = subjects.iter().map(|subject| subject.tasks_to_read()).sum();
+    let progress = ui.progress(chunks.saturating_mul(2), "chunks");
+    let watch = Watch::new(&progress);
+    let pipeline = Pipeline {
+        threads: global.threads(),
+        memory: global.memory(),
+        interrupt,
+        observer: &watch,
+    };
+    work(&pipeline)
+}
+
+fn report(ui: &mut Ui, args: &SuggestParamsArgs, entries: Vec<Entry>) -> Result<ExitCode, Error> {
+    let (mut arrays, mut refusals) = (Vec::new(), Vec::new());
+    for entry in entries {
+        match entry {
+            Entry::Array(array) => arrays.push(*array),
+            Entry::Refused { path, refusal } => refusals.push((path, refusal)),
+        }
+    }
+    let refused = refusals
+        .iter()
+        .map(|(path, refusal)| present::refused(path.as_deref(), refusal));
+    let report = Report {
+        schema: SCHEMA.to_owned(),
+        arrays,
+        refused: refused.collect(),
+    };
+    match args.format {
+        ReportFormat::Json => {
+            let json = serde_json::to_string_pretty(&report)
+                .map_err(|error| Error::io("could not write the report as JSON", error))?;
+            ui.print(json + "\n")?;
+        }
+        ReportFormat::Human => {
+            let style = ui.output_style();
+            for (n, array) in report.arrays.iter().enumerate() {
+                if n > 0 {
+                    ui.print("\n")?;
+                }
+                for line in outline::lines(array, style) {
+                    ui.print(line + "\n")?;
+                }
+            }
+        }
+    }
+    let mut refusals = refusals.into_iter();
+    match (refusals.next(), refusals.len()) {
+        (None, _) => Ok(ExitCode::Done),
+        (Some((path, refusal)), 0) => Err(refusal_error(path.as_deref(), &refusal)),
+        (Some(first), more) => {
+            let mut error =
+                Error::finding(format!("nothing can be proposed for {} arrays", more + 1));
+            for (path, refusal) in std::iter::once(first).chain(refusals) {
+                let place = path.as_deref().map_or("all of them".to_owned(), named);
+                error = error.detail(format!("{place}: {refusal}"));
+                for hint in &refusal.hints {
+                    error = error.detail(format!("{place}: {hint}"));
+                }
+            }
+            Err(error)
+        }
+    }
+}
+
+fn refusal_error(path: Option<&str>, refusal: &Refusal) -> Error {
+    let message = match path {
+        Some(path) if !path.is_empty() => format!("{}: {refusal}", named(path)),
+        _ => refusal.to_string(),
+    };
+    let mut error = Error::finding(message);
+    for detail in &refusal.details {
+        error = error.detail(detail.clone());
+    }
+    for hint in &refusal.hints {
+        error = error.hint(hint.clone());
+    }
+    error
+}
+
+fn unreadable(path: &str, error: &ReadError) -> Error {
+    match error {
+        ReadError::Chunk(error) => Error::new(
+            error.failure.kind.error_kind(),
+            format!("{}: {error}", named(path)),
+        ),
+        ReadError::File { cause, .. } => Error::new(ErrorKind::Io, format!("{error}: {cause}")),
+    }
+}
+
+impl SuggestParamsArgs {
+    fn wish(&self) -> Result<Wish, Error> {
+        let tolerance = if self.lossless {
+            Tolerance::Bitwise
+        } else if let Some(error) = self.max_error {
+            Tolerance::Absolute(error)
+        } else if let Some(decimals) = self.decimals {
+            Tolerance::Decimals(decimals)
+        } else if let Some(share) = self.relative_error {
+            Tolerance::Relative(share)
+        } else {
+            Tolerance::Open
+        };
+        let open = self.bits.is_none() && self.to.is_none() && self.scale.is_none();
+        if tolerance == Tolerance::Open && open {
+            return Err(Error::usage("nothing says how precise values must stay").hint(
+                "say it with --max-error E, --decimals N, --relative-error R, --lossless, --bits N or --to TYPE",
+            ));
+        }
+        if self.dtype.is_some() && !self.inputs.is_empty() {
+            return Err(Error::usage(
+                "--dtype cannot be used with INPUT, which has a type",
+            ));
+        }
+        if self.inputs.is_empty() && self.range.is_none() {
+            return Err(Error::usage("INPUT is missing")
+                .hint("without data, --range MIN MAX says which values to plan for"));
+        }
+        let range = match self.range.as_deref() {
+            Some(&[low, high]) if low <= high => Some((low, high)),
+            Some(_) => {
+                return Err(Error::usage(
+                    "--range must be given as MIN MAX, the smaller one first",
+                ));
+            }
+            None => None,
+        };
+        if self.inputs.is_empty() {
+            self.refuse_without_data()?;
+        }
+        if self.inputs.len() > 1 && !self.common {
+            return Err(Error::usage(
+                "several INPUTs need --common, for one proposal that serves all",
+            ));
+        }
+        Ok(Wish {
+            tolerance,
+            bits: self.bits,
+            to: self.to,
+            scale: self.scale.clone(),
+            offset: self.offset.clone(),
+            keep_exact: self.keep_exact.clone(),
+            headroom: self.headroom,
+            range,
+            missing: self.missing,
+            all_types: self.types == Types::All,
+            share: self.sample.unwrap_or(100.0) / 100.0,
+        })
+    }
+
+    /// Refuses flags that can have no effect without data.
+    fn refuse_without_data(&self) -> Result<(), Error> {
+        let useless = [
+            ("--array", !self.arrays.is_empty()),
+            ("--sample", self.sample.is_some()),
+            ("--common", self.common),
+            ("--lossless", self.lossless),
+        ];
+        match useless.into_iter().find(|(_, given)| *given) {
+            Some((flag, _)) => Err(Error::usage(format!("{flag} needs INPUT"))),
+            None => Ok(()),
+        }
+    }
+}
+
+fn finite(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
+    number.ok_or_else(|| "expected a finite number".to_owned())
+}
+
+fn not_negative(text: &str) -> Result<f64, String> {
+    let number = finite(text).ok().filter(|number| *number >= 0.0);
+    number.ok_or_else(|| "expected a number, 0 or more".to_owned())
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    let number = finite(text).ok().filter(|number| *number > 0.0);
+    number.ok_or_else(|| "expected a number above 0".to_owned())
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    let number = positive(text.trim_end_matches('%')).ok();
+    let number = number.filter(|number| *number <= 100.0);
+    number.ok_or_else(|| "expected a percentage above 0 and up to 100".to_owned())
+}
+
+/// A number, kept as it is written, since it goes into documents.
+fn number(text: &str) -> Result<String, String> {
+    finite(text)?;
+    // The grammar of JSON is narrower than that of the parser: no plus, no bare dots.
+    match serde_json::from_str::<serde_json::Number>(text) {
+        Ok(_) => Ok(text.to_owned()),
+        Err(_) => Err("expected a number as JSON writes it, such as 0.5 or 1e-3".to_owned()),
+    }
+}
+
+fn scale(text: &str) -> Result<String, String> {
+    let written = number(text)?;
+    if finite(text)? == 0.0 {
+        return Err("a scale must not be 0".to_owned());
+    }
+    Ok(written)
+}
+
+fn missing(text: &str) -> Result<Missing, String> {
+    match text {
+        "auto" => Ok(Missing::Auto),
+        "none" => Ok(Missing::None),
+        code => code
+            .parse()
+            .map(Missing::Code)
+            .map_err(|_| "expected auto, none or a whole number".to_owned()),
+    }
+}

@@ -1,0 +1,254 @@
+//! One way to pack: codecs with their parameters, bound to the type and the fill, and what each code stands for.
+
+use super::frame::Frame;
+use crate::transform::chain::{BoundChain, BoundCodec, Direction, bind};
+use crate::transform::data_type::DataType;
+use crate::transform::literal::Literal;
+use crate::transform::parameters::{CastValueParameters, Codec, ScaleOffsetParameters};
+use crate::transform::scalar::Scalar;
+
+/// Where a scale comes from, for the reader of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Origin {
+    /// It was given.
+    Pinned,
+    /// Its step is a round decimal.
+    Decimal,
+    /// Its step is a power of two.
+    Binary,
+    /// Its step is that of the data.
+    Hidden,
+    /// It makes the most of the codes that there are.
+    Finest,
+    /// The values themselves are stored, shifted at most.
+    Whole,
+}
+
+impl Origin {
+    /// The word for it in reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pinned => "pinned",
+            Self::Decimal => "decimal",
+            Self::Binary => "binary",
+            Self::Hidden => "step of the data",
+            Self::Finest => "finest",
+            Self::Whole => "whole",
+        }
+    }
+}
+
+/// A value that no arithmetic reaches, with the code that stands for it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sentinel {
+    /// The value of the array.
+    pub value: Scalar,
+    /// The value that enters the cast.
+    pub key: Scalar,
+    /// The code.
+    pub code: Scalar,
+}
+
+/// One way to pack.
+#[derive(Debug)]
+pub struct Candidate {
+    /// The codecs.
+    pub codecs: Vec<Codec>,
+    /// The chain of them.
+    pub chain: BoundChain,
+    /// The stored type.
+    pub stored: DataType,
+    /// The scale as it is written; `None` where nothing is scaled.
+    pub scale: Option<String>,
+    /// The offset as it is written; `None` where nothing is shifted.
+    pub offset: Option<String>,
+    /// Where the scale comes from.
+    pub origin: Origin,
+    /// The values with a code of their own.
+    pub sentinels: Vec<Sentinel>,
+    /// The fill that the array must get, where its own does not survive.
+    pub new_fill: Option<Scalar>,
+    /// The codes of the least and of the greatest value; in a float type, what they are stored as.
+    pub ends: (Scalar, Scalar),
+}
+
+/// Codes that sentinels may have and that values may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Room {
+    /// The least code of a value.
+    pub(super) low: i128,
+    /// The greatest code of a value.
+    pub(super) high: i128,
+}
+
+/// What the codecs of a candidate are made of.
+#[derive(Debug, Clone)]
+pub(super) struct Recipe {
+    pub(super) scale: Option<String>,
+    pub(super) offset: Option<String>,
+    pub(super) origin: Origin,
+    pub(super) stored: DataType,
+    /// The codes that sentinels get, in the order in which sentinels need them.
+    pub(super) spare: Vec<i128>,
+    /// The codes of values; meaningless for a float type.
+    pub(super) room: Room,
+}
+
+impl Candidate {
+    /// The codes from the least to the greatest value, and those of sentinels; `None` for a float type.
+    #[must_use]
+    pub fn codes_used(&self) -> Option<u128> {
+        let (a, b) = (self.ends.0.integer()?, self.ends.1.integer()?);
+        Some(a.abs_diff(b) + 1 + self.sentinels.len() as u128)
+    }
+
+    /// The codes that the stored type has; `None` for a float type.
+    #[must_use]
+    pub fn codes_in_all(&self) -> Option<u128> {
+        self.stored
+            .is_integer()
+            .then(|| 1_u128 << self.stored.bits())
+    }
+
+    /// What fill codes behind the chain see.
+    #[must_use]
+    pub fn stored_fill(&self) -> Option<Scalar> {
+        self.chain.fill()?.stored(self.codecs.len())
+    }
+
+    /// Makes the candidate that a recipe describes, with a code for each value that needs one; `None` where it is not sound, or
+    /// does not keep what must be kept.
+    pub(super) fn make(frame: &Frame, recipe: &Recipe) -> Option<Self> {
+        let shift = scale_offset(recipe);
+        let plain = |maps: &[(Scalar, Scalar)]| -> Vec<Codec> {
+            let cast = Codec::CastValue(cast(recipe.stored, maps));
+            shift.iter().cloned().chain([cast]).collect()
+        };
+        let bare = bind(frame.data_type, None, &plain(&[])).chain?;
+        let ends = (
+            bare.transform(Direction::Encode, frame.low).ok()?,
+            bare.transform(Direction::Encode, frame.high).ok()?,
+        );
+        let inside = |code: Scalar| {
+            let room = &recipe.room;
+            code.integer().map_or(code.is_finite(), |code| {
+                (room.low..=room.high).contains(&code)
+            })
+        };
+        if !inside(ends.0) || !inside(ends.1) {
+            return None;
+        }
+        let comes_back = |chain: &BoundChain, value: Scalar| {
+            let code = chain.transform(Direction::Encode, value).ok()?;
+            let back = chain.transform(Direction::Decode, code).ok()?;
+            Some((code, back.equals(value)))
+        };
+        let mut spare = recipe.spare.iter().copied();
+        let mut sentinels: Vec<Sentinel> = Vec::new();
+        let mut new_fill = None;
+        for special in frame.specials() {
+            let traced = bind(frame.data_type, Some(special.value), &plain(&[]));
+            if traced.problems.is_empty()
+                && let Some((code, true)) = comes_back(&bare, special.value)
+                && inside(code)
+            {
+                continue;
+            }
+            let key = key(&bare, special.value);
+            let code = key.and_then(|_| {
+                Scalar::from_integer(recipe.stored, special.code.or_else(|| spare.next())?)
+            });
+            match (key, code) {
+                (Some(key), Some(code)) => sentinels.push(Sentinel {
+                    value: special.value,
+                    key,
+                    code,
+                }),
+                _ if special.only_fill => new_fill = Some(special.value),
+                _ => return None,
+            }
+        }
+        let maps: Vec<_> = sentinels.iter().map(|s| (s.key, s.code)).collect();
+        let codecs = plain(&maps);
+        let fills = match new_fill {
+            None => frame.fills.clone(),
+            Some(_) => vec![frame.other_fill(&bare, &sentinels)?],
+        };
+        for fill in fills.iter().skip(1) {
+            if !bind(frame.data_type, Some(*fill), &codecs)
+                .problems
+                .is_empty()
+            {
+                return None;
+            }
+        }
+        let binding = bind(frame.data_type, fills.first().copied(), &codecs);
+        if !binding.problems.is_empty() {
+            return None;
+        }
+        let chain = binding.chain?;
+        let kept = sentinels
+            .iter()
+            .map(|sentinel| sentinel.value)
+            .chain(frame.keep.iter().copied())
+            .chain(fills.iter().copied());
+        for value in kept {
+            if !comes_back(&chain, value).is_some_and(|(_, kept)| kept) {
+                return None;
+            }
+        }
+        Some(Self {
+            codecs,
+            stored: chain.stored_type(),
+            chain,
+            scale: recipe.scale.clone(),
+            offset: recipe.offset.clone(),
+            origin: recipe.origin,
+            sentinels,
+            new_fill: new_fill.and(fills.first().copied()),
+            ends,
+        })
+    }
+}
+
+/// What enters the cast of a value that has no code yet.
+fn key(chain: &BoundChain, value: Scalar) -> Option<Scalar> {
+    match chain.codecs().first()? {
+        BoundCodec::ScaleOffset(codec) => codec.encode(value).ok(),
+        _ => Some(value),
+    }
+}
+
+fn scale_offset(recipe: &Recipe) -> Option<Codec> {
+    let number = |text: &Option<String>| text.clone().map(Literal::Number);
+    (recipe.scale.is_some() || recipe.offset.is_some()).then(|| {
+        Codec::ScaleOffset(ScaleOffsetParameters {
+            offset: number(&recipe.offset),
+            scale: number(&recipe.scale),
+        })
+    })
+}
+
+fn cast(stored: DataType, maps: &[(Scalar, Scalar)]) -> CastValueParameters {
+    let pairs = maps
+        .iter()
+        .map(|(key, code)| (literal(*key), literal(*code)));
+    let (encode, decode): (Vec<_>, Vec<_>) = pairs
+        .map(|(key, code)| ((key.clone(), code.clone()), (code, key)))
+        .unzip();
+    CastValueParameters {
+        encode,
+        decode,
+        ..CastValueParameters::to(stored)
+    }
+}
+
+/// A scalar as maps have it.
+fn literal(scalar: Scalar) -> Literal {
+    let text = scalar.to_map_json();
+    match text.strip_prefix('"') {
+        Some(text) => Literal::String(text.trim_end_matches('"').to_owned()),
+        None => Literal::Number(text),
+    }
+}

@@ -1,0 +1,239 @@
+//! What every candidate must hold: a range, values with codes of their own, values that stay exact, the fill.
+
+use super::candidate::Sentinel;
+use super::elements::{exact, nearest};
+use super::refusal::Refusal;
+use super::survey::Survey;
+use super::wish::{Missing, Wish};
+use crate::transform::chain::{BoundChain, Direction};
+use crate::transform::data_type::DataType;
+use crate::transform::scalar::Scalar;
+
+/// What every candidate must hold.
+#[derive(Debug)]
+pub(super) struct Frame {
+    pub(super) data_type: DataType,
+    /// The least and the greatest value to be stored, headroom included.
+    pub(super) low: Scalar,
+    pub(super) high: Scalar,
+    /// The fills of the arrays, each once.
+    pub(super) fills: Vec<Scalar>,
+    /// Values that must come back as they are.
+    pub(super) keep: Vec<Scalar>,
+    /// The values other than regular ones.
+    specials: Vec<Special>,
+    /// The most bits that codes may take.
+    pub(super) bits: Option<u32>,
+    /// Whether the fill may be another one in the output.
+    may_change_fill: bool,
+}
+
+/// A value that may need a code of its own.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Special {
+    pub(super) value: Scalar,
+    /// The code that it must have, if one was asked for.
+    pub(super) code: Option<i128>,
+    /// Whether only the fill is this value, so that another fill would do.
+    pub(super) only_fill: bool,
+}
+
+impl Frame {
+    /// The frame for what was seen, for the fills of the arrays, and what is wished for.
+    pub(super) fn new(
+        survey: &Survey,
+        data_type: DataType,
+        fills: &[Option<Scalar>],
+        wish: &Wish,
+        has_data: bool,
+    ) -> Result<Self, Refusal> {
+        let (low, high) = range(survey, data_type, wish)?;
+        let mut keep: Vec<Scalar> = Vec::new();
+        for value in &wish.keep_exact {
+            // As the array holds it: 273.15 is no float32, and what is nearest to it is meant.
+            let kept = nearest(data_type, *value).filter(|value| value.is_finite());
+            keep.push(kept.ok_or_else(|| Refusal::not_a_value(*value, data_type))?);
+        }
+        let zero = || low.to_f64() <= 0.0 && high.to_f64() >= 0.0;
+        if wish.keep_exact.is_empty() && (survey.zeros > 0 || !has_data && zero()) {
+            keep.extend(exact(data_type, 0.0));
+        }
+        let mut distinct: Vec<Scalar> = Vec::new();
+        for fill in fills.iter().flatten() {
+            if !distinct.iter().any(|known| known.equals(*fill)) {
+                distinct.push(*fill);
+            }
+        }
+        let mut frame = Self {
+            data_type,
+            low,
+            high,
+            may_change_fill: distinct.len() == 1,
+            fills: distinct,
+            keep,
+            specials: Vec::new(),
+            bits: wish.bits,
+        };
+        frame.collect_specials(survey, wish, has_data)?;
+        Ok(frame)
+    }
+
+    fn collect_specials(
+        &mut self,
+        survey: &Survey,
+        wish: &Wish,
+        has_data: bool,
+    ) -> Result<(), Refusal> {
+        let data_type = self.data_type;
+        if data_type.has_nan() {
+            let fill = self.fills.iter().any(|fill| fill.is_nan());
+            let wanted = match wish.missing {
+                Missing::Auto => survey.nan > 0 || fill || !has_data,
+                Missing::None if survey.nan > 0 => return Err(Refusal::nan_unwanted(survey.nan)),
+                Missing::None => fill,
+                Missing::Code(_) => true,
+            };
+            if wanted {
+                self.specials.push(Special {
+                    value: Scalar::nan(data_type),
+                    code: match wish.missing {
+                        Missing::Code(code) => Some(code),
+                        _ => None,
+                    },
+                    only_fill: wish.missing == Missing::None,
+                });
+            }
+        } else if let Missing::Code(_) = wish.missing {
+            return Err(Refusal::no_nan(data_type));
+        }
+        let infinities = [
+            (survey.positive_infinities, f64::INFINITY),
+            (survey.negative_infinities, f64::NEG_INFINITY),
+        ];
+        for (count, value) in infinities {
+            if count > 0 {
+                self.special(exact(data_type, value), false);
+            }
+        }
+        for stand_in in survey.stand_ins() {
+            if stand_in.count > 0 {
+                self.special(Some(stand_in.value), false);
+            }
+        }
+        for value in self.keep.clone() {
+            self.special(Some(value), false);
+        }
+        for fill in self.fills.clone() {
+            self.special(Some(fill), true);
+        }
+        Ok(())
+    }
+
+    fn special(&mut self, value: Option<Scalar>, only_fill: bool) {
+        let Some(value) = value else { return };
+        if !self.specials.iter().any(|s| s.value.equals(value)) {
+            self.specials.push(Special {
+                value,
+                code: None,
+                only_fill: only_fill && self.may_change_fill,
+            });
+        }
+    }
+
+    /// The values that may need codes of their own; NaN first.
+    pub(super) fn specials(&self) -> &[Special] {
+        &self.specials
+    }
+
+    /// How many codes to spare for them, given that those between the ends have one.
+    pub(super) fn spare(&self) -> usize {
+        let between = |value: Scalar| {
+            value.compare(self.low).is_some_and(|order| order.is_ge())
+                && value.compare(self.high).is_some_and(|order| order.is_le())
+        };
+        let apart = self.specials.iter().filter(|s| !between(s.value));
+        apart.filter(|s| s.code.is_none()).count()
+    }
+
+    /// The code that NaN must have, if one was asked for.
+    pub(super) fn given_code(&self) -> Option<i128> {
+        self.specials.iter().find_map(|special| special.code)
+    }
+
+    /// A fill for the output where the array's own cannot be stored: NaN if that has a code, else the least value that comes
+    /// back as it is.
+    pub(super) fn other_fill(&self, bare: &BoundChain, sentinels: &[Sentinel]) -> Option<Scalar> {
+        let nan = sentinels
+            .iter()
+            .map(|s| s.value)
+            .find(|value| value.is_nan());
+        nan.or_else(|| {
+            let code = bare.transform(Direction::Encode, self.low).ok()?;
+            bare.transform(Direction::Decode, code).ok()
+        })
+    }
+
+    /// The distance of neighbouring values at the end of the range that is farther from zero.
+    pub(super) fn grain(&self) -> f64 {
+        let farthest = self.low.to_f64().abs().max(self.high.to_f64().abs());
+        grain(self.data_type, farthest)
+    }
+
+    /// The ends as doubles.
+    pub(super) fn ends(&self) -> (f64, f64) {
+        (self.low.to_f64(), self.high.to_f64())
+    }
+}
+
+/// The distance from a value to the next one of a type.
+pub(super) fn grain(data_type: DataType, value: f64) -> f64 {
+    let Some(here) = nearest(data_type, value) else {
+        return 0.0;
+    };
+    if data_type.is_integer() {
+        return 1.0;
+    }
+    let next = Scalar::from_ordinal(data_type, here.ordinal() + 1);
+    if next.is_finite() {
+        return next.to_f64() - here.to_f64();
+    }
+    here.to_f64() - Scalar::from_ordinal(data_type, here.ordinal() - 1).to_f64()
+}
+
+/// The range to plan for: that of the data, or the one that was given if it holds the data, with headroom.
+fn range(survey: &Survey, data_type: DataType, wish: &Wish) -> Result<(Scalar, Scalar), Refusal> {
+    let seen = survey.range;
+    let given = match wish.range {
+        None => None,
+        Some((low, high)) => {
+            let of = |value| {
+                nearest(data_type, value).ok_or_else(|| Refusal::not_a_value(value, data_type))
+            };
+            Some((of(low)?, of(high)?))
+        }
+    };
+    let (low, high) = match (given, seen) {
+        (None, None) => return Err(Refusal::nothing_finite(survey)),
+        (None, Some(seen)) => seen,
+        (Some(given), None) => given,
+        (Some(given), Some(seen)) => {
+            let below = seen.0.compare(given.0).is_some_and(|order| order.is_lt());
+            let above = seen.1.compare(given.1).is_some_and(|order| order.is_gt());
+            if below || above {
+                return Err(Refusal::beyond_range(given, seen));
+            }
+            given
+        }
+    };
+    if wish.headroom == 0.0 {
+        return Ok((low, high));
+    }
+    let share = wish.headroom / 100.0;
+    let (from, to) = (low.to_f64(), high.to_f64());
+    let room = to * share - from * share;
+    let (least, greatest) = Scalar::finite_range(data_type);
+    let finite = |value| nearest(data_type, value).filter(|value| value.is_finite());
+    let low = finite(from - room).unwrap_or(least);
+    let high = finite(to + room).unwrap_or(greatest);
+    Ok((low, high))
+}

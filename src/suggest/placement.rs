@@ -1,0 +1,278 @@
+//! Where codes lie: which offset brings the values into a type, with codes to spare and a number that people can read.
+
+use super::candidate::{Candidate, Origin, Recipe, Room};
+use super::elements::{nearest, number_text};
+use super::frame::Frame;
+use super::steps::Step;
+use crate::codecs::short;
+use crate::transform::data_type::DataType;
+use crate::transform::scalar::Scalar;
+
+/// The largest code for which doubles tell neighbours apart.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// How many digits an offset may have before those of the step are better.
+const DIGITS: i32 = 14;
+
+/// The codes that a type has for values and for what needs codes of its own; `None` where there is no room.
+pub(super) fn room(frame: &Frame, stored: DataType) -> Option<(Room, Vec<i128>)> {
+    let (mut low, mut high) = ends(stored)?;
+    if let Some(bits) = frame.bits.filter(|bits| *bits < stored.bits()) {
+        let codes = 1_i128 << bits;
+        (low, high) = if low < 0 {
+            (-codes / 2, codes / 2 - 1)
+        } else {
+            (0, codes - 1)
+        };
+    }
+    let given = frame.given_code();
+    let mut spare = Vec::new();
+    let (mut first, mut last) = (low, high);
+    if let Some(code) = given {
+        if !(low..=high).contains(&code) {
+            return None;
+        }
+        // The larger side of it is for values.
+        if code - low < high - code {
+            first = code + 1;
+        } else {
+            last = code - 1;
+        }
+    }
+    for _ in 0..frame.spare() {
+        // The ends that packed files usually spare: the least code of a signed type, the greatest of an unsigned one.
+        if low < 0 {
+            spare.push(first);
+            first += 1;
+        } else {
+            spare.push(last);
+            last -= 1;
+        }
+    }
+    (first <= last).then_some((
+        Room {
+            low: first,
+            high: last,
+        },
+        spare,
+    ))
+}
+
+/// The least and the greatest code of an integer type.
+fn ends(stored: DataType) -> Option<(i128, i128)> {
+    let (low, high) = Scalar::finite_range(stored);
+    Some((low.integer()?, high.integer()?))
+}
+
+/// The codes that values need with a step; at least as many as a chain then uses.
+pub(super) fn codes_needed(frame: &Frame, scale: f64) -> f64 {
+    let (low, high) = frame.ends();
+    ((high * scale).round() - (low * scale).round()).abs() + 1.0
+}
+
+/// The candidate with this step and type, if the values fit.
+pub(super) fn place(
+    frame: &Frame,
+    step: &Step,
+    stored: DataType,
+    pinned: Option<&str>,
+) -> Option<Candidate> {
+    let (room, spare) = room(frame, stored)?;
+    let scale = match step.origin {
+        Origin::Pinned => step.text.clone(),
+        _ => short_in(frame.data_type, step.scale),
+    };
+    let recipe = |offset: Option<String>| Recipe {
+        scale: (step.scale != 1.0).then(|| scale.clone()),
+        offset,
+        origin: step.origin,
+        stored,
+        spare: spare.clone(),
+        room,
+    };
+    if let Some(offset) = pinned {
+        return Candidate::make(frame, &recipe(Some(offset.to_owned())));
+    }
+    let mut offsets = offsets(frame, step, room).into_iter();
+    offsets.find_map(|offset| {
+        let text = (offset != 0.0).then(|| short_in(frame.data_type, offset));
+        Candidate::make(frame, &recipe(text))
+    })
+}
+
+/// The shortest text that a type reads as the nearest it has to a number.
+fn short_in(data_type: DataType, number: f64) -> String {
+    nearest(data_type, number).map_or_else(|| number_text(number), short)
+}
+
+/// The offsets that bring the values into the room, the best first.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "planning; what comes of it is measured"
+)]
+fn offsets(frame: &Frame, step: &Step, room: Room) -> Vec<f64> {
+    let (low, high) = frame.ends();
+    let (least, greatest) = ((room.low as f64).max(-EXACT), (room.high as f64).min(EXACT));
+    let from_anchor = |value: f64| ((value - step.anchor) * step.scale).round();
+    // Shifts of the grid, in steps, that keep both ends in the room.
+    // A negative scale turns them round.
+    let (a, b) = (from_anchor(low), from_anchor(high));
+    let first = a.max(b) - greatest;
+    let last = a.min(b) - least;
+    if !(first.is_finite() && last.is_finite()) || first > last {
+        return Vec::new();
+    }
+    let at = |shift: f64| step.anchor + shift / step.scale;
+    let mut offsets = Vec::new();
+    if step.anchor == 0.0 && (first..=last).contains(&0.0) {
+        offsets.push(0.0);
+    }
+    if step.anchor != 0.0 && (first..=last).contains(&0.0) {
+        offsets.push(step.anchor);
+    }
+    let on_grid = |offset: f64| {
+        let shift = (offset - step.anchor) * step.scale;
+        (shift - shift.round()).abs() <= 1e-9 * shift.abs().max(1.0)
+    };
+    offsets.extend(roundest(at(first), at(last), &on_grid));
+    // A round number of steps is always on the grid.
+    offsets.extend(roundest(first, last, &|shift| shift.fract() == 0.0).map(at));
+    offsets
+}
+
+/// The number between two others that has the fewest digits and is accepted; near the middle, where there are several.
+fn roundest(low: f64, high: f64, accept: &dyn Fn(f64) -> bool) -> Option<f64> {
+    if low <= 0.0 && high >= 0.0 && accept(0.0) {
+        return Some(0.0);
+    }
+    let middle = low / 2.0 + high / 2.0;
+    let largest = low.abs().max(high.abs());
+    if largest == 0.0 || !largest.is_finite() {
+        return None;
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "exponents of doubles are small"
+    )]
+    let top = largest.log10().ceil() as i32;
+    for exponent in (top - DIGITS..=top).rev() {
+        let unit = 10_f64.powi(exponent);
+        if unit == 0.0 || !unit.is_finite() {
+            continue;
+        }
+        let first = (low / unit).ceil();
+        let last = (high / unit).floor();
+        if first > last {
+            continue;
+        }
+        let multiple = (middle / unit).round().clamp(first, last);
+        // Read from text, so that it is the nearest double to the round number.
+        let text = format!("{multiple}e{exponent}");
+        if let Ok(number) = text.parse::<f64>()
+            && (low..=high).contains(&number)
+            && accept(number)
+        {
+            return Some(number);
+        }
+    }
+    None
+}
+
+/// The candidates that store integers as they are, shifted at most, in this type.
+pub(super) fn place_integers(
+    frame: &Frame,
+    stored: DataType,
+    pinned: (Option<&str>, Option<&str>),
+) -> Option<Candidate> {
+    let (room, spare) = room(frame, stored)?;
+    let recipe = |offset: Option<String>| Recipe {
+        scale: pinned.0.map(str::to_owned),
+        offset,
+        origin: if pinned.0.is_some() {
+            Origin::Pinned
+        } else {
+            Origin::Whole
+        },
+        stored,
+        spare: spare.clone(),
+        room,
+    };
+    if let Some(offset) = pinned.1 {
+        return Candidate::make(frame, &recipe(Some(offset.to_owned())));
+    }
+    let (low, high) = (frame.low.integer()?, frame.high.integer()?);
+    let (first, last) = (high - room.high, low - room.low);
+    if first > last {
+        return None;
+    }
+    let mut offsets = Vec::new();
+    if (first..=last).contains(&0) {
+        offsets.push(0);
+    }
+    let mut unit = 10_i128.pow(19);
+    while unit > 0 {
+        // The greatest multiple that fits: unsigned values must not become negative on the way.
+        let multiple = last.min(low).div_euclid(unit) * unit;
+        if multiple >= first {
+            offsets.push(multiple);
+            break;
+        }
+        unit /= 10;
+    }
+    offsets.extend([low, last, first]);
+    offsets.into_iter().find_map(|offset| {
+        let text = (offset != 0).then(|| offset.to_string());
+        Candidate::make(frame, &recipe(text))
+    })
+}
+
+/// The candidate that stores values as floats of a narrower type, scaled at most.
+pub(super) fn place_floats(
+    frame: &Frame,
+    stored: DataType,
+    pinned: (Option<&str>, Option<&str>),
+) -> Option<Candidate> {
+    let whole = Room { low: 0, high: 0 };
+    let recipe = |scale: Option<String>| Recipe {
+        origin: match (&scale, pinned.0) {
+            (_, Some(_)) => Origin::Pinned,
+            (Some(_), None) => Origin::Binary,
+            (None, None) => Origin::Whole,
+        },
+        scale,
+        offset: pinned.1.map(str::to_owned),
+        stored,
+        spare: Vec::new(),
+        room: whole,
+    };
+    if let Some(scale) = pinned.0 {
+        return Candidate::make(frame, &recipe(Some(scale.to_owned())));
+    }
+    if let Some(candidate) = Candidate::make(frame, &recipe(None)) {
+        return Some(candidate);
+    }
+    // The power of two that brings the farthest value to half of the end of the type.
+    let (low, high) = frame.ends();
+    let farthest = low.abs().max(high.abs());
+    let end = Scalar::finite_range(stored).1.to_f64() / 2.0;
+    let scale = 2_f64.powf((end / farthest).log2().floor());
+    let usable = frame.data_type.is_float() && scale.is_finite() && scale > 0.0;
+    usable
+        .then(|| Candidate::make(frame, &recipe(Some(number_text(scale)))))
+        .flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn offsets_are_as_round_as_they_can_be() {
+        let any = |_: f64| true;
+        assert_eq!(roundest(248.08, 261.9, &any), Some(250.0));
+        assert_eq!(roundest(101_306.1, 101_344.9, &any), Some(101_330.0));
+        assert_eq!(roundest(-3.0, 5.0, &any), Some(0.0));
+        assert_eq!(roundest(0.123_45, 0.123_46, &any), Some(0.12345));
+        assert_eq!(roundest(1.0, 2.0, &|_| false), None);
+    }
+}

@@ -1,0 +1,178 @@
+//! A candidate as documents and people have it: the codecs in JSON, the chain in words, the formula, the attributes of CF.
+
+use super::candidate::Candidate;
+use super::elements::number_text;
+use crate::codecs::ArrayDocument;
+use crate::codecs::formula::Formula;
+use crate::codecs::model::Model;
+use crate::metadata::edit::{Draft, Layout};
+use crate::metadata::json::{Limits, NonFinite, parse};
+use crate::metadata::{Node, Problems, v3};
+use crate::transform::literal::Literal;
+use crate::transform::parameters::{CastValueParameters, Codec, ScaleOffsetParameters};
+use crate::transform::scalar::Scalar;
+
+/// What stands behind the packing codecs where the chain is shown.
+const BYTES: &str = "bytes";
+
+/// The attributes of the CF conventions that say nearly the same.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CfAttributes {
+    /// The reciprocal of the scale, as the nearest double.
+    pub scale_factor: f64,
+    /// The offset.
+    pub add_offset: f64,
+    /// The code of NaN.
+    pub fill_value: Option<Scalar>,
+    /// Whether readers that multiply get the same values: a power of two has an exact reciprocal.
+    pub exact: bool,
+}
+
+impl Candidate {
+    /// The array-to-array codecs as a document has them.
+    #[must_use]
+    pub fn codecs_json(&self) -> Draft {
+        Draft::Array(self.codecs.iter().filter_map(codec).collect())
+    }
+
+    /// The chain in words and what it computes.
+    #[must_use]
+    pub fn words(&self) -> Option<(String, Option<Formula>)> {
+        let fill = self
+            .chain
+            .fill()
+            .and_then(|fill| fill.encoded.first().copied());
+        let fill = fill.map_or(Draft::from(0_u64), scalar);
+        let Draft::Array(mut codecs) = self.codecs_json() else {
+            return None;
+        };
+        codecs.push(Draft::object([("name", Draft::string(BYTES))]));
+        let shape = || Draft::Array(vec![Draft::from(1_u64)]);
+        let named = |name: &str, configuration| {
+            Draft::object([
+                ("name", Draft::string(name)),
+                ("configuration", configuration),
+            ])
+        };
+        let text = Draft::object([
+            ("zarr_format", Draft::from(3_u64)),
+            ("node_type", Draft::string("array")),
+            ("shape", shape()),
+            ("data_type", Draft::string(self.chain.data_type().name())),
+            ("fill_value", fill),
+            (
+                "chunk_grid",
+                named("regular", Draft::object([("chunk_shape", shape())])),
+            ),
+            (
+                "chunk_key_encoding",
+                Draft::object([("name", Draft::string("default"))]),
+            ),
+            ("codecs", Draft::Array(codecs)),
+        ])
+        .to_document(&Layout::default());
+        let parsed = parse(text.as_bytes(), &Limits::default(), NonFinite::Refuse).ok()?;
+        let mut problems = Problems::default();
+        let v3::Document::Array(array) = v3::read(&Node::root(&parsed.root), &mut problems) else {
+            return None;
+        };
+        let model = Model::new(ArrayDocument::V3(&array.complete()?)).ok()?;
+        let words = model.to_string();
+        let words = words
+            .strip_suffix(&format!(" -> {BYTES}"))
+            .unwrap_or(&words);
+        Some((words.to_owned(), model.formula()))
+    }
+
+    /// The attributes of CF that say nearly the same; `None` where there are none that do.
+    #[must_use]
+    pub fn cf_attributes(&self) -> Option<CfAttributes> {
+        let number =
+            |text: &Option<String>, absent| text.as_ref().map_or(Some(absent), |t| t.parse().ok());
+        let scale: f64 = number(&self.scale, 1.0)?;
+        let add_offset = number(&self.offset, 0.0)?;
+        let mut nan = self.sentinels.iter().filter(|s| s.value.is_nan());
+        let others = self.sentinels.iter().any(|s| !s.value.is_nan());
+        if others || !self.stored.is_integer() {
+            return None;
+        }
+        // A power of two, whose only bits are those of the exponent.
+        let exact = scale.to_bits() << 12 == 0;
+        Some(CfAttributes {
+            scale_factor: 1.0 / scale,
+            add_offset,
+            fill_value: nan.next().map(|s| s.code),
+            exact,
+        })
+    }
+
+    /// The distance of neighbouring values, in text; `None` where it is not the same everywhere.
+    #[must_use]
+    pub fn step(&self) -> Option<String> {
+        if !self.stored.is_integer() {
+            return None;
+        }
+        let scale: f64 = match &self.scale {
+            Some(text) => text.parse().ok()?,
+            None => 1.0,
+        };
+        Some(number_text(1.0 / scale.abs()))
+    }
+}
+
+fn codec(codec: &Codec) -> Option<Draft> {
+    let (name, configuration) = match codec {
+        Codec::ScaleOffset(ScaleOffsetParameters { offset, scale }) => {
+            let members = [("offset", offset), ("scale", scale)];
+            let members = members
+                .into_iter()
+                .filter_map(|(name, value)| Some((name, literal(value.as_ref()?))));
+            ("scale_offset", Draft::object(members))
+        }
+        Codec::CastValue(cast) => ("cast_value", cast_value(cast)),
+        Codec::FixedScaleOffset(_) | Codec::Unreadable => return None,
+    };
+    Some(Draft::object([
+        ("name", Draft::string(name)),
+        ("configuration", configuration),
+    ]))
+}
+
+fn cast_value(cast: &CastValueParameters) -> Draft {
+    let mut members = vec![("data_type", Draft::string(cast.data_type.name()))];
+    if !cast.encode.is_empty() {
+        let pairs = |pairs: &[(Literal, Literal)]| {
+            let pairs = pairs.iter();
+            Draft::Array(
+                pairs
+                    .map(|(from, to)| Draft::Array(vec![literal(from), literal(to)]))
+                    .collect(),
+            )
+        };
+        members.push((
+            "scalar_map",
+            Draft::object([
+                ("encode", pairs(&cast.encode)),
+                ("decode", pairs(&cast.decode)),
+            ]),
+        ));
+    }
+    Draft::object(members)
+}
+
+fn literal(literal: &Literal) -> Draft {
+    match literal {
+        Literal::Number(text) | Literal::Other(text) => Draft::Number(text.clone()),
+        Literal::String(text) => Draft::string(text.clone()),
+    }
+}
+
+/// A scalar in fill-value encoding.
+#[must_use]
+pub fn scalar(value: Scalar) -> Draft {
+    let text = value.to_json();
+    match text.strip_prefix('"') {
+        Some(text) => Draft::string(text.trim_end_matches('"')),
+        None => Draft::Number(text),
+    }
+}
