@@ -3,9 +3,11 @@
 use serde_json::Value as Json;
 
 use super::encode::is_written;
+use super::error::{OpenError, OpenProblem};
 use super::lower::TRANSPOSE;
 use crate::metadata::edit::{Draft, Layout};
-use crate::metadata::json::Value;
+use crate::metadata::json::{Limits, NonFinite, Value, parse};
+use crate::metadata::v2;
 use crate::metadata::v3::{Chain, Codec, SHARDING};
 
 /// Codecs from bytes to bytes that every reader of Zarr v3 has.
@@ -98,6 +100,48 @@ pub fn packed_chain(
     PackedChain {
         codecs: Draft::Array(codecs),
         replaced: carry.replaced,
+    }
+}
+
+/// The members of a v3 document for an array of Zarr v2 whose chunks stay as they are.
+///
+/// # Errors
+///
+/// Where something of it has no form in Zarr v3, or none that is known here.
+pub fn v2_codecs(array: &v2::Array<'_>) -> Result<Vec<(String, Draft)>, OpenError> {
+    let document = super::v2::document(array)?;
+    let parsed = parse(document.as_bytes(), &Limits::default(), NonFinite::Refuse);
+    let parsed = parsed.map_err(|error| OpenProblem::unsound("", error))?;
+    let members = parsed.root.as_object().unwrap_or_default().iter();
+    let members = members.map(|member| {
+        let value = match member.value.as_array() {
+            Some(codecs) if member.name == "codecs" => {
+                Draft::Array(codecs.iter().map(in_specification).collect())
+            }
+            _ => Draft::from(&member.value),
+        };
+        (member.name.clone(), value)
+    });
+    Ok(members.collect())
+}
+
+/// A codec under the name that the specification has for it, if it has one, as more readers know that.
+fn in_specification(codec: &Value) -> Draft {
+    let name = codec.get("name").and_then(Value::as_str);
+    let configuration = codec.get("configuration");
+    let level = configuration.and_then(|members| members.get("level"));
+    match (name, configuration, level) {
+        (Some("numcodecs.gzip"), _, Some(level)) => {
+            configured("gzip", [("level", Draft::from(level))])
+        }
+        (Some("numcodecs.zstd"), Some(members), Some(level))
+            if members.get("checksum").is_none() =>
+        {
+            zstd(Draft::from(level))
+        }
+        // How bytes were shuffled is in the chunks; that elements have one byte changes nothing for who reads.
+        (Some("numcodecs.blosc"), Some(members), _) => blosc_v2(members, 1),
+        _ => Draft::from(codec),
     }
 }
 

@@ -36,7 +36,7 @@ mod vectors;
 mod words;
 
 pub use array::{ArrayDocument, OpenArray};
-pub use carry::{CarriedFrom, ChunkChanges, PackedChain, packed_chain};
+pub use carry::{CarriedFrom, ChunkChanges, PackedChain, packed_chain, v2_codecs};
 pub use encode::{ChunkEncoder, ShardIndex};
 pub use error::{ChunkError, Failure, FailureKind, OpenError, OpenProblem, OpenProblemKind};
 pub use keys::ChunkKeys;

@@ -80,6 +80,20 @@ pub(super) fn convert(array: &Array<'_>) -> Result<Converted, OpenError> {
     })
 }
 
+/// The v3 document, where every codec is known.
+///
+/// # Errors
+///
+/// What there is no v3 form of.
+pub(super) fn document(array: &Array<'_>) -> Result<String, OpenError> {
+    let converted = convert(array)?;
+    if converted.unsupported.is_empty() {
+        return Ok(converted.text);
+    }
+    let problems = converted.unsupported;
+    Err(OpenError { problems })
+}
+
 impl Converted {
     /// Reads the v3 document.
     ///

@@ -38,7 +38,7 @@ pub fn run(ui: &mut Ui, cli: &Cli) -> Result<ExitCode, Error> {
     tracing::debug!(command = ?cli.command, global = ?cli.global, "parsed the command line");
     match &cli.command {
         Command::Inspect(args) => inspect::run(ui, &cli.global, args),
-        Command::Encode(args) => encode::run(ui, args),
+        Command::Encode(args) => encode::run(ui, &cli.global, args),
         Command::Decode(args) => decode::run(ui, &cli.global, args),
         Command::Completions(args) => completions::run(ui, args),
         Command::Man(args) => man::run(ui, args),

@@ -35,7 +35,7 @@ pub(super) fn array(text: &ArrayText, array: &OpenArray) -> Result<PlainDocument
                 codecs: plain,
                 replaced,
             } = plain_chain(&codecs, array.element_size());
-            let mut editor = editor(text, codecs.node.span());
+            let mut editor = editor(text, &[codecs.node.span()]);
             editor.replace(codecs.node.value, &plain);
             Ok(PlainDocument {
                 text: editor.apply().map_err(edited)?,
