@@ -23,7 +23,7 @@ use crate::ui::Ui;
 )]
 pub enum Command {
     Inspect(inspect::InspectArgs),
-    Encode(encode::EncodeArgs),
+    Encode(Box<encode::EncodeArgs>),
     Decode(decode::DecodeArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),

@@ -13,6 +13,7 @@ mod closed_output;
 mod completions;
 mod decode;
 mod encode;
+mod encode_stores;
 mod exit_codes;
 mod global_flags;
 mod help;

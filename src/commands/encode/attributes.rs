@@ -171,7 +171,7 @@ fn base64(text: &str) -> Option<Vec<u8>> {
             bytes.push((bits >> held & 0xff) as u8);
         }
     }
-    (text.len() % 4 == 0).then_some(bytes)
+    text.len().is_multiple_of(4).then_some(bytes)
 }
 
 #[cfg(test)]

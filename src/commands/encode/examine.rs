@@ -100,43 +100,79 @@ fn measure_native<T: Element>(values: &[u8], decoded: &[u8], errors: &mut ErrorM
         .chunks(BLOCK * T::SIZE)
         .zip(decoded.chunks(BLOCK * T::SIZE));
     for (values, decoded) in blocks {
+        // Sums of doubles have an order, so that each lane has its own: then lanes become vectors.
+        let mut lanes = [Lane::default(); LANES];
+        let rows = values.chunks_exact(LANES * T::SIZE);
+        let decoded_rows = decoded.chunks_exact(LANES * T::SIZE);
+        let rest = rows.remainder().chunks_exact(T::SIZE);
+        let decoded_rest = decoded_rows.remainder().chunks_exact(T::SIZE);
+        for (values, decoded) in rows.zip(decoded_rows) {
+            for (n, lane) in lanes.iter_mut().enumerate() {
+                let at = n * T::SIZE..(n + 1) * T::SIZE;
+                lane.add(T::read(&values[at.clone()]), T::read(&decoded[at]));
+            }
+        }
+        for ((value, decoded), lane) in rest.zip(decoded_rest).zip(&mut lanes) {
+            lane.add(T::read(value), T::read(decoded));
+        }
         let mut part = PartMeasures::default();
-        let (mut nan, mut infinite) = (0_u64, 0_u64);
-        let pairs = values
-            .chunks_exact(T::SIZE)
-            .zip(decoded.chunks_exact(T::SIZE));
-        for (value, decoded) in pairs {
-            let (value, decoded) = (T::read(value), T::read(decoded));
-            let original = value.to_f64();
-            nan += u64::from(original.is_nan());
-            infinite += u64::from(original.is_infinite());
-            let finite = original.is_finite() && decoded.to_f64().is_finite();
-            let error = if finite { value.error(decoded) } else { 0.0 };
-            let relative = if original == 0.0 || !finite {
-                0.0
-            } else {
-                (error / original).abs()
-            };
-            part.count += u64::from(finite);
-            let size = error.abs();
-            part.largest_absolute = if size > part.largest_absolute {
-                size
-            } else {
-                part.largest_absolute
-            };
-            part.largest_relative = if relative > part.largest_relative {
-                relative
-            } else {
-                part.largest_relative
-            };
-            part.sum += error;
-            part.squares += error * error;
+        for lane in lanes {
+            part.count += lane.finite;
+            part.largest_absolute = part.largest_absolute.max(lane.largest_absolute);
+            part.largest_relative = part.largest_relative.max(lane.largest_relative);
+            part.sum += lane.sum;
+            part.squares += lane.squares;
+            kinds.nan += lane.nan;
+            kinds.infinite += lane.infinite;
         }
         errors.add_part(&part);
-        kinds.nan += nan;
-        kinds.infinite += infinite;
     }
     kinds
+}
+
+/// Blocks are measured in so many lanes.
+const LANES: usize = 8;
+
+/// What one lane of a block has measured.
+#[derive(Clone, Copy, Default)]
+struct Lane {
+    finite: u64,
+    nan: u64,
+    infinite: u64,
+    largest_absolute: f64,
+    largest_relative: f64,
+    sum: f64,
+    squares: f64,
+}
+
+impl Lane {
+    #[inline(always)]
+    fn add<T: Element>(&mut self, value: T, decoded: T) {
+        let original = value.to_f64();
+        let finite = original.is_finite() & decoded.to_f64().is_finite();
+        let error = if finite { value.error(decoded) } else { 0.0 };
+        let size = error.abs();
+        // Where the error is 0 so is this, also beside a value of 0 or none.
+        let against = if finite & (original != 0.0) {
+            original.abs()
+        } else {
+            f64::INFINITY
+        };
+        let relative = size / against;
+        self.finite += u64::from(finite);
+        self.nan += u64::from(original.is_nan());
+        self.infinite += u64::from(original.is_infinite());
+        self.largest_absolute = larger(size, self.largest_absolute);
+        self.largest_relative = larger(relative, self.largest_relative);
+        self.sum += error;
+        self.squares += error * error;
+    }
+}
+
+/// The larger of two numbers, neither of which is NaN: what `max` takes care of keeps loops from becoming vectors.
+#[inline(always)]
+fn larger(a: f64, b: f64) -> f64 {
+    if a > b { a } else { b }
 }
 
 fn measure_scalars(

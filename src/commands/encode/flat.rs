@@ -32,8 +32,8 @@ pub(super) struct FlatForm {
 impl FlatForm {
     /// The bytes of all elements.
     pub(super) fn data_bytes(&self) -> Result<u64, Error> {
-        let shape = self.shape.iter();
-        let bytes = shape.fold(Some(self.size as u64), |n, length| n?.checked_mul(*length));
+        let mut shape = self.shape.iter();
+        let bytes = shape.try_fold(self.size as u64, |n, length| n.checked_mul(*length));
         bytes
             .filter(|bytes| i64::try_from(*bytes).is_ok())
             .ok_or_else(|| {

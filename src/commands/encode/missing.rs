@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 
 use super::chain::Packing;
-use super::examine::scalars;
+use super::examine::{count, scalars};
 use super::plan::{Blueprint, Built};
 use super::tasks::Task;
 use crate::catalog::named;
@@ -66,17 +66,56 @@ impl Codes {
 
     /// Marks codes as used.
     fn mark(&self, codes: impl Iterator<Item = Scalar>) {
+        let new: HashSet<u64> = codes.map(Scalar::bits).collect();
+        self.add(new);
+    }
+
+    /// Marks the codes in a slice as used, those that stand nowhere near the ends of a wide type left out. `trial` stood in
+    /// for as many NaNs as `nan` says.
+    fn mark_all(&self, codes: &[u8], trial: Scalar, nan: u64) {
         let (low, high) = Scalar::finite_range(self.data_type);
-        let narrow = self.data_type.bits() <= 16;
-        let at_an_end = |code: &Scalar| {
-            let code = code.integer().unwrap_or(0);
-            let (low, high) = (low.integer().unwrap_or(0), high.integer().unwrap_or(0));
-            code < low + CANDIDATES || code > high - CANDIDATES
+        let mut new: HashSet<u64> = match self.data_type.size() {
+            // Of the bits of a byte such types use the lower ones alone.
+            1 if self.data_type.bits() < 8 => {
+                scalars(self.data_type, codes).map(Scalar::bits).collect()
+            }
+            1 => used(codes.iter().map(|code| usize::from(*code))),
+            2 => {
+                let (codes, _) = codes.as_chunks::<2>();
+                used(
+                    codes
+                        .iter()
+                        .map(|code| usize::from(u16::from_ne_bytes(*code))),
+                )
+            }
+            4 => {
+                let (codes, _) = codes.as_chunks::<4>();
+                let codes = codes.iter().map(|code| u32::from_ne_bytes(*code));
+                let near = |code: &u32| {
+                    // Modulo 2^32, so that signed types need nothing else.
+                    let (low, high) = (low.bits() as u32, high.bits() as u32);
+                    code.wrapping_sub(low) < CANDIDATES as u32
+                        || high.wrapping_sub(*code) < CANDIDATES as u32
+                };
+                codes.filter(near).map(u64::from).collect()
+            }
+            _ => {
+                let (codes, _) = codes.as_chunks::<8>();
+                let codes = codes.iter().map(|code| u64::from_ne_bytes(*code));
+                let near = |code: &u64| {
+                    code.wrapping_sub(low.bits()) < CANDIDATES as u64
+                        || high.bits().wrapping_sub(*code) < CANDIDATES as u64
+                };
+                codes.filter(near).collect()
+            }
         };
-        let new: HashSet<u64> = codes
-            .filter(|code| narrow || at_an_end(code))
-            .map(Scalar::bits)
-            .collect();
+        if new.contains(&trial.bits()) && count(trial, codes) == nan {
+            new.remove(&trial.bits());
+        }
+        self.add(new);
+    }
+
+    fn add(&self, new: HashSet<u64>) {
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         used.extend(new);
     }
@@ -88,6 +127,16 @@ impl Codes {
             .find(|code| !used.contains(&code.bits()))
             .copied()
     }
+}
+
+/// The codes of up to 16 bits that occur.
+fn used(codes: impl Iterator<Item = usize>) -> HashSet<u64> {
+    let mut used = vec![false; 1 << 16];
+    for code in codes {
+        used[code] = true;
+    }
+    let used = used.iter().enumerate().filter(|(_, used)| **used);
+    used.map(|(code, _)| code as u64).collect()
 }
 
 /// Looks at all values of an array, and gives its chain a code for NaN that none of them uses.
@@ -113,10 +162,10 @@ pub(super) fn settle(
         codes.mark(code_after(packing, cast, built.fill).into_iter());
     }
     // With some code for NaN the kernels run over it; which one does not matter, since NaN is passed over.
-    let trial = match codes.first_free() {
-        Some(code) => packing.with_missing(cast, code)?,
-        None => return Err(none_free(&blueprint.path, cast_type)),
+    let Some(trial_code) = codes.first_free() else {
+        return Err(none_free(&blueprint.path, cast_type));
     };
+    let trial = packing.with_missing(cast, trial_code)?;
     let data_type = packing.bound.data_type();
     let is_last = cast + 1 == packing.bound.codecs().len();
     let size = data_type.size();
@@ -139,16 +188,12 @@ pub(super) fn settle(
             if is_last {
                 let pass = trial.bound.pass(Direction::Encode);
                 let mut encoded = vec![0; elements * pass.target().size()];
-                let mut faults = HashSet::new();
-                let _ = pass.run(&values, &mut encoded, &mut |fault| {
-                    faults.insert(fault.index);
-                    ControlFlow::Continue(())
-                });
-                let pairs = scalars(data_type, &values).zip(scalars(pass.target(), &encoded));
-                let used = pairs.enumerate().filter_map(|(n, (value, code))| {
-                    (!value.is_nan() && !faults.contains(&n)).then_some(code)
-                });
-                codes.mark(used);
+                // What fails stands there as 0, and ends the run later: that 0 is taken for used does no harm.
+                let _ = pass.run(&values, &mut encoded, &mut |_| ControlFlow::Continue(()));
+                let nan = scalars(data_type, &values)
+                    .filter(|value| value.is_nan())
+                    .count();
+                codes.mark_all(&encoded, trial_code, nan as u64);
             } else {
                 let values = scalars(data_type, &values).filter(|value| !value.is_nan());
                 codes.mark(values.filter_map(|value| code_after(packing, cast, value)));
@@ -217,9 +262,18 @@ mod tests {
     fn wide_types_are_searched_at_their_ends() {
         let codes = Codes::of(DataType::Int64);
         assert_eq!(codes.candidates.len(), 128);
-        codes.mark([0, 5].map(|n| integer(DataType::Int64, n)).into_iter());
+        let bytes: Vec<u8> = [0, i64::MAX]
+            .iter()
+            .flat_map(|code: &i64| code.to_ne_bytes())
+            .collect();
+        codes.mark_all(&bytes, integer(DataType::Int64, i64::MAX.into()), 1);
         assert!(codes.used.lock().unwrap().is_empty());
+        codes.mark_all(&bytes, integer(DataType::Int64, i64::MIN.into()), 0);
+        assert_eq!(codes.used.lock().unwrap().len(), 1);
         codes.mark([integer(DataType::Int64, i128::from(i64::MIN))].into_iter());
-        assert_eq!(codes.first_free().unwrap().integer(), Some(i64::MAX.into()));
+        assert_eq!(
+            codes.first_free().unwrap().integer(),
+            Some(i128::from(i64::MIN) + 1)
+        );
     }
 }

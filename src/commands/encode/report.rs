@@ -368,7 +368,7 @@ fn array_lines(text: &mut String, array: &EncodedArray) {
         line(
             indent,
             format!(
-                "{} bytes became {}{ratio}; {} chunks{dropped}",
+                "{} bytes became {}{ratio}; chunks written: {}{dropped}",
                 grouped(storage.bytes_before),
                 grouped(storage.bytes_after),
                 storage.chunks_written

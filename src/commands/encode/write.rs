@@ -456,6 +456,9 @@ impl<'a> Writer<'a> {
         clock: &Clock,
         mut take: impl FnMut(&[u64], &[Range<u64>], &[Range<u64>], &Codes) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
+        if !self.is_there(&task.part) {
+            return Ok(());
+        }
         let source = &self.blueprint.source;
         let size = source.element_size();
         let count = elements(&task.part).unwrap_or(u64::MAX);
