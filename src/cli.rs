@@ -31,8 +31,7 @@ const MAX_THREADS: u16 = 4096;
 /// zarrpack is for Zarr arrays whose values are packed: shifted and scaled by the scale_offset codec, then
 /// narrowed to a smaller type by the cast_value codec.
 ///
-/// This version inspects stores, decodes packed arrays into plain ones, and transforms streams of scalars. It does not write
-/// packed stores yet.
+/// This version inspects stores, packs arrays and decodes them again, and transforms streams of scalars.
 #[derive(Debug, Parser)]
 #[command(
     name = "zarrpack",
@@ -61,6 +60,10 @@ const EXAMPLES: &[Example] = &[
     Example {
         purpose: "Write a plain copy that any reader of Zarr opens",
         command: "zarrpack decode era5.zarr plain.zarr",
+    },
+    Example {
+        purpose: "Pack the arrays of a store into int16, in hundredths",
+        command: "zarrpack encode era5.zarr packed.zarr --scale 100 --to int16",
     },
     Example {
         purpose: "Pack values into uint8 through the chain in chain.json",

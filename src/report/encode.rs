@@ -47,6 +47,9 @@ pub struct EncodedArray {
     /// The packing codecs, as the document has them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub codecs: Option<serde_json::Value>,
+    /// `auto` in a plan where NaN, if there is any, gets a code that no value uses.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub missing: Option<&'static str>,
     /// The fill value, as the document has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fill_value: Option<serde_json::Value>,

@@ -184,7 +184,7 @@ impl<'a> Blueprint<'a> {
             chunk: Vec::new(),
             index: Vec::new(),
             value: fill.to_string(),
-            reason: self.fill_reason(&packing, &lost),
+            reason: self.fill_reason(&packing, fill, &lost),
         });
         let sentinels = packing.sentinels();
         let strict = packing.strict();
@@ -271,8 +271,11 @@ impl<'a> Blueprint<'a> {
     }
 
     /// Why the fill is lost, and what would not be.
-    fn fill_reason(&self, packing: &Packing, lost: &[String]) -> String {
-        let mut reason = lost.join("; ");
+    fn fill_reason(&self, packing: &Packing, lossy: Scalar, lost: &[String]) -> String {
+        let mut reason = format!(
+            "the fill value {lossy} does not survive: {}",
+            lost.join("; ")
+        );
         let fill = self
             .input_fill
             .filter(|_| self.args.values == Domain::Logical);
@@ -283,7 +286,11 @@ impl<'a> Blueprint<'a> {
             .take(1)
             .map(|fill| format!("--fill-value {}", fill.to_json().trim_matches('"')))
             .collect();
-        if self.data_type.has_nan() {
+        let nan = packing
+            .sentinels()
+            .iter()
+            .any(|sentinel| sentinel.value.is_nan());
+        if nan || matches!(packing.missing, Missing::Auto(_)) {
             choices.push("--fill-value NaN".to_owned());
         }
         if !choices.is_empty() {

@@ -1,5 +1,6 @@
 //! The report: what was done with each array, for people and for programs.
 
+use super::chain::Missing;
 use super::plan::Built;
 use super::tally::{Loss, Tally};
 use super::write::Outcome;
@@ -58,6 +59,7 @@ fn array(args: &EncodeArgs, path: &str, done: &Done) -> EncodedArray {
         chunk_shape: None,
         shard_shape: None,
         codecs: None,
+        missing: None,
         fill_value: None,
         replaced_compressors: Vec::new(),
         removed_attributes: Vec::new(),
@@ -76,6 +78,9 @@ fn array(args: &EncodeArgs, path: &str, done: &Done) -> EncodedArray {
         }
         Done::Planned(built, shape) => {
             describe(&mut report, built, shape);
+            if let Missing::Auto(_) = built.packing.missing {
+                report.missing = Some("auto");
+            }
             if let Some(loss) = &built.fill_loss {
                 let mut tally = Tally::default();
                 tally.loss(LossKind::Fill).add(1, || loss.clone());
@@ -318,6 +323,12 @@ fn array_lines(text: &mut String, array: &EncodedArray) {
             format!("chunks: {chunks:?} in shards of {shards:?}"),
         ),
         None => line(indent, format!("chunks: {chunks:?}")),
+    }
+    if array.missing.is_some() {
+        line(
+            indent,
+            "NaN, if there is any, gets a code that no value uses".to_owned(),
+        );
     }
     if let Some(fill) = &array.fill_value {
         line(indent, format!("fill value: {fill}"));

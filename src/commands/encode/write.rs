@@ -315,19 +315,22 @@ impl<'a> Writer<'a> {
                 .inner_working_bytes()
                 .unwrap_or_else(|| reader.working_bytes())
         });
-        // The values of a task, and of a piece of it; the codes, as they are and as the encoder takes them, and encoded; what
-        // they decode to, and what is read back.
-        let piece = if elements.saturating_mul(logical) < values {
-            elements.saturating_mul(logical)
+        let of_piece = |size: u64| elements.saturating_mul(size);
+        // What a task has when it reads; when values have become codes, and those values again; when codes are encoded; and when
+        // they are read back. Of these it is never in two at once.
+        let piece = if of_piece(logical) < values {
+            of_piece(logical)
         } else {
             0
         };
-        values
-            .saturating_add(self.blueprint.source.working_bytes())
-            .saturating_add(piece)
-            .saturating_add(elements.saturating_mul(3 * stored + logical))
-            .saturating_add(self.built.encoder.working_bytes())
-            .saturating_add(reading_back)
+        let read = values.saturating_add(self.blueprint.source.working_bytes());
+        let sum = |parts: [u64; 3]| parts.into_iter().fold(0, u64::saturating_add);
+        let processed = sum([values, piece, of_piece(stored + logical)]);
+        let kept = if piece > 0 { values } else { 0 };
+        let working = self.built.encoder.working_bytes();
+        let encoded = sum([kept, of_piece(2 * stored + logical), working]);
+        let compared = sum([kept, of_piece(stored + logical), reading_back]);
+        read.max(processed).max(encoded).max(compared)
     }
 
     /// Runs tasks that write whole chunks.
@@ -350,7 +353,8 @@ impl<'a> Writer<'a> {
                     &self.built.encoder.chunk_shape(),
                     clock,
                     |chunk, place, part, codes| {
-                        tally.merge(codes.tally.clone());
+                        let mut codes = codes;
+                        tally.merge(std::mem::take(&mut codes.tally));
                         if self.may_write() {
                             self.write_chunk(chunk, place, part, codes, clock, &mut tally)?;
                         }
@@ -411,7 +415,8 @@ impl<'a> Writer<'a> {
         let mut tally = Tally::default();
         let mut pieces = Vec::new();
         self.each_part(task, &lengths, clock, |index, _, part, codes| {
-            tally.merge(codes.tally.clone());
+            let mut codes = codes;
+            tally.merge(std::mem::take(&mut codes.tally));
             if !self.may_write() || codes.is_fill && !self.run.args.write_empty {
                 return Ok(());
             }
@@ -423,7 +428,11 @@ impl<'a> Writer<'a> {
                 .collect();
             let place = piece_box(&shard, &inner, &lengths);
             let encoded = clock.time(Phase::Process, || {
-                let piece = self.built.expand(&place, part, &codes.codes);
+                let piece = if part == place {
+                    std::mem::take(&mut codes.codes)
+                } else {
+                    self.built.expand(&place, part, &codes.codes)
+                };
                 let omit = !self.run.args.write_empty && !self.built.fill_drifts;
                 self.built.encoder.encode_inner_chunk(piece, omit)
             });
@@ -454,7 +463,7 @@ impl<'a> Writer<'a> {
         task: &Task,
         lengths: &[u64],
         clock: &Clock,
-        mut take: impl FnMut(&[u64], &[Range<u64>], &[Range<u64>], &Codes) -> Result<(), Stop>,
+        mut take: impl FnMut(&[u64], &[Range<u64>], &[Range<u64>], Codes) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
         if !self.is_there(&task.part) {
             return Ok(());
@@ -496,7 +505,7 @@ impl<'a> Writer<'a> {
                 return Err(Stop::NeedsCode);
             }
             self.run.judge(&codes.tally);
-            take(&index, &place, &part, &codes)?;
+            take(&index, &place, &part, codes)?;
         }
         Ok(())
     }
@@ -522,7 +531,7 @@ impl<'a> Writer<'a> {
         chunk: &[u64],
         place: &[Range<u64>],
         part: &[Range<u64>],
-        codes: &Codes,
+        mut codes: Codes,
         clock: &Clock,
         tally: &mut Tally,
     ) -> Result<(), Stop> {
@@ -534,10 +543,10 @@ impl<'a> Writer<'a> {
         }
         let encoder = &self.built.encoder;
         let encoded = clock.time(Phase::Process, || match encoder.inner_chunk_shape() {
-            Some(_) => self.built.shard(place, part, codes, write_empty),
+            Some(_) => self.built.shard(place, part, &codes, write_empty),
             None => {
                 let whole = if part == place {
-                    codes.codes.clone()
+                    std::mem::take(&mut codes.codes)
                 } else {
                     self.built.expand(place, part, &codes.codes)
                 };
