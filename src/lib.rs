@@ -7,16 +7,19 @@
 //! and [`error`] says how a run can end.
 
 pub mod catalog;
+pub mod cf;
 pub mod cli;
 pub mod codecs;
 pub mod commands;
 pub mod error;
 pub mod interrupt;
+pub mod layout;
 pub mod metadata;
 pub mod migration;
 pub mod npy;
 pub mod pieces;
 pub mod pipeline;
+pub mod readers;
 pub mod region;
 pub mod report;
 pub mod selection;

@@ -3,11 +3,10 @@
 use serde_json::Value as Json;
 
 use super::encode::is_written;
-use super::error::{OpenError, OpenProblem};
 use super::lower::TRANSPOSE;
+use super::v2::core_compressor;
 use crate::metadata::edit::{Draft, Layout};
-use crate::metadata::json::{Limits, NonFinite, Value, parse};
-use crate::metadata::v2;
+use crate::metadata::json::Value;
 use crate::metadata::v3::{Chain, Codec, SHARDING};
 
 /// Codecs from bytes to bytes that every reader of Zarr v3 has.
@@ -58,8 +57,6 @@ pub struct PackedChain {
 pub enum CarriedFrom<'c, 'v> {
     /// A v3 document.
     V3(&'c Chain<'v>),
-    /// A v2 document: its filters and compressor by `id`, and whether the first dimension varies fastest of so many.
-    V2(&'c [(&'c str, &'c Value)], Option<usize>),
     /// Nothing.
     New,
 }
@@ -90,8 +87,7 @@ pub fn packed_chain(
             };
             (carry.level(chain), sharded)
         }
-        CarriedFrom::V2(codecs, order) => (carry.level_v2(codecs.iter().copied(), order), false),
-        CarriedFrom::New => (carry.level_v2(std::iter::empty(), None), false),
+        CarriedFrom::New => (carry.level_v2(std::iter::empty()), false),
     };
     let codecs = match (changes.shards, &changes.inner_chunks) {
         (Some(true), Some(inner)) if !sharded => vec![new_shard(inner, codecs)],
@@ -100,48 +96,6 @@ pub fn packed_chain(
     PackedChain {
         codecs: Draft::Array(codecs),
         replaced: carry.replaced,
-    }
-}
-
-/// The members of a v3 document for an array of Zarr v2 whose chunks stay as they are.
-///
-/// # Errors
-///
-/// Where something of it has no form in Zarr v3, or none that is known here.
-pub fn v2_codecs(array: &v2::Array<'_>) -> Result<Vec<(String, Draft)>, OpenError> {
-    let document = super::v2::document(array)?;
-    let parsed = parse(document.as_bytes(), &Limits::default(), NonFinite::Refuse);
-    let parsed = parsed.map_err(|error| OpenProblem::unsound("", error))?;
-    let members = parsed.root.as_object().unwrap_or_default().iter();
-    let members = members.map(|member| {
-        let value = match member.value.as_array() {
-            Some(codecs) if member.name == "codecs" => {
-                Draft::Array(codecs.iter().map(in_specification).collect())
-            }
-            _ => Draft::from(&member.value),
-        };
-        (member.name.clone(), value)
-    });
-    Ok(members.collect())
-}
-
-/// A codec under the name that the specification has for it, if it has one, as more readers know that.
-fn in_specification(codec: &Value) -> Draft {
-    let name = codec.get("name").and_then(Value::as_str);
-    let configuration = codec.get("configuration");
-    let level = configuration.and_then(|members| members.get("level"));
-    match (name, configuration, level) {
-        (Some("numcodecs.gzip"), _, Some(level)) => {
-            configured("gzip", [("level", Draft::from(level))])
-        }
-        (Some("numcodecs.zstd"), Some(members), Some(level))
-            if members.get("checksum").is_none() =>
-        {
-            zstd(Draft::from(level))
-        }
-        // How bytes were shuffled is in the chunks; that elements have one byte changes nothing for who reads.
-        (Some("numcodecs.blosc"), Some(members), _) => blosc_v2(members, 1),
-        _ => Draft::from(codec),
     }
 }
 
@@ -194,20 +148,12 @@ impl Carry<'_> {
         arrays
     }
 
-    /// The chain of an array of Zarr v2. `order` is the rank of an array whose first dimension varies fastest.
+    /// The chain of an array of Zarr v2 without filters.
     pub(super) fn level_v2<'v>(
         &mut self,
         codecs: impl Iterator<Item = (&'v str, &'v Value)>,
-        order: Option<usize>,
     ) -> Vec<Draft> {
         let mut chain = self.packing.to_vec();
-        if let Some(rank) = order.filter(|rank| *rank > 1) {
-            let order = (0..rank as u64).rev().map(Draft::from);
-            chain.push(configured(
-                "transpose",
-                [("order", Draft::Array(order.collect()))],
-            ));
-        }
         chain.push(bytes(None, self.element_size));
         for (id, configuration) in codecs {
             chain.extend(self.on_bytes_v2(id, configuration));
@@ -239,14 +185,8 @@ impl Carry<'_> {
         if self.compressor.is_some() && (is_compressor(id) || id == "shuffle") {
             return None;
         }
-        let level = |otherwise: u64| {
-            let level = configuration.get("level").map(Draft::from);
-            level.unwrap_or(Draft::from(otherwise))
-        };
-        match id {
-            "gzip" => Some(configured("gzip", [("level", level(1))])),
-            "zstd" => Some(zstd(level(0))),
-            "blosc" => Some(blosc_v2(configuration, self.element_size)),
+        match core_compressor(id, configuration, self.element_size as u64) {
+            Ok(Some(core)) => Some(core.codec),
             _ if self.keep_numcodecs => self.numcodecs(id, Some(configuration)),
             _ if is_compressor(id) => Some(self.substitute(id)),
             _ => None,
@@ -256,18 +196,12 @@ impl Carry<'_> {
     /// A codec of numcodecs under its name in Zarr v3, if chunks can be written with it; zstd for another compressor.
     fn numcodecs(&mut self, plain: &str, configuration: Option<&Value>) -> Option<Draft> {
         let absent = |name: &str| configuration.is_none_or(|members| members.get(name).is_none());
-        match plain {
-            // The specification has these, and readers of numcodecs' own names are few.
-            "blosc" => return Some(blosc_v2(configuration?, self.element_size)),
-            "gzip" if !absent("level") => {
-                let level = configuration?.get("level").map(Draft::from)?;
-                return Some(configured("gzip", [("level", level)]));
-            }
-            "zstd" if !absent("level") && absent("checksum") => {
-                let level = configuration?.get("level").map(Draft::from)?;
-                return Some(zstd(level));
-            }
-            _ => {}
+        // The specification has some of them, and readers of numcodecs' own names are few.
+        if let Some(members) = configuration
+            && absent("checksum")
+            && let Ok(Some(core)) = core_compressor(plain, members, self.element_size as u64)
+        {
+            return Some(core.codec);
         }
         let name = format!("numcodecs.{plain}");
         let members = configuration
@@ -405,27 +339,4 @@ fn bytes(codec: Option<&Codec<'_>>, element_size: usize) -> Draft {
     let endian = configuration.and_then(|node| node.value.get("endian"));
     let endian = endian.and_then(Value::as_str).unwrap_or("little");
     configured("bytes", [("endian", Draft::string(endian))])
-}
-
-/// Blosc of Zarr v2, whose members numcodecs always writes.
-fn blosc_v2(configuration: &Value, element_size: usize) -> Draft {
-    let member =
-        |name: &str, otherwise: Draft| configuration.get(name).map_or(otherwise, Draft::from);
-    // -1 leaves the choice to the size of an element.
-    let shuffle = match configuration.get("shuffle").and_then(Value::as_number) {
-        Some("0") => "noshuffle",
-        Some("2") => "bitshuffle",
-        Some("-1") if element_size == 1 => "bitshuffle",
-        _ => "shuffle",
-    };
-    configured(
-        "blosc",
-        [
-            ("cname", member("cname", Draft::string("lz4"))),
-            ("clevel", member("clevel", Draft::from(5_u64))),
-            ("shuffle", Draft::string(shuffle)),
-            ("typesize", Draft::from(element_size as u64)),
-            ("blocksize", member("blocksize", Draft::from(0_u64))),
-        ],
-    )
 }

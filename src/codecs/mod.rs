@@ -28,19 +28,21 @@ mod register;
 mod representation;
 mod shard;
 pub mod stages;
+mod stored;
 #[cfg(test)]
 mod tests;
-mod v2;
+pub mod v2;
 #[cfg(test)]
 mod vectors;
 mod words;
 
 pub use array::{ArrayDocument, OpenArray};
-pub use carry::{CarriedFrom, ChunkChanges, PackedChain, packed_chain, v2_codecs};
+pub use carry::{CarriedFrom, ChunkChanges, PackedChain, packed_chain};
 pub use encode::{ChunkEncoder, ShardIndex};
 pub use error::{ChunkError, Failure, FailureKind, OpenError, OpenProblem, OpenProblemKind};
 pub use keys::ChunkKeys;
 pub use plain::{PlainChain, PlainEncoder, plain_chain, plain_chain_v2};
 pub use register::register_all;
 pub use shard::Shard;
+pub use stored::{Gaps, TakePiece};
 pub use words::short;

@@ -40,7 +40,7 @@ pub fn plain_chain(chain: &Chain<'_>, element_size: usize) -> PlainChain {
 pub fn plain_chain_v2(compressor: Option<(&str, &Value)>, element_size: usize) -> PlainChain {
     let mut carry = Carry::plain(element_size);
     PlainChain {
-        codecs: Draft::Array(carry.level_v2(compressor.into_iter(), None)),
+        codecs: Draft::Array(carry.level_v2(compressor.into_iter())),
         replaced: carry.replaced,
     }
 }

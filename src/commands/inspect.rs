@@ -9,9 +9,7 @@ mod details;
 mod gather;
 mod objects;
 mod outline;
-mod quantities;
 mod rows;
-mod table;
 
 use std::path::PathBuf;
 
@@ -20,6 +18,7 @@ use clap::{Args, ValueEnum};
 use self::gather::Gathered;
 use crate::cli::{Example, GlobalArgs, footer};
 use crate::error::{Error, ErrorKind, ExitCode};
+use crate::layout::quantities::cut_front;
 use crate::report::inspect::{Report, SCHEMA};
 use crate::selection::{ArrayPattern, Selection};
 use crate::store::Store;
@@ -179,7 +178,7 @@ impl Findings {
                 "" => store.to_owned(),
                 path => format!("{store}/{path}"),
             };
-            let place = quantities::cut_front(&place, LONGEST_PLACE);
+            let place = cut_front(&place, LONGEST_PLACE);
             self.listed.push((kind, format!("{place:?}: {message}")));
         }
     }

@@ -5,6 +5,7 @@ pub mod decode;
 pub mod encode;
 pub mod inspect;
 pub mod man;
+pub mod migrate_legacy;
 mod rewrite;
 mod scalar_stream;
 
@@ -25,6 +26,7 @@ pub enum Command {
     Inspect(inspect::InspectArgs),
     Encode(Box<encode::EncodeArgs>),
     Decode(decode::DecodeArgs),
+    MigrateLegacy(migrate_legacy::MigrateLegacyArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
 }
@@ -40,6 +42,7 @@ pub fn run(ui: &mut Ui, cli: &Cli) -> Result<ExitCode, Error> {
         Command::Inspect(args) => inspect::run(ui, &cli.global, args),
         Command::Encode(args) => encode::run(ui, &cli.global, args),
         Command::Decode(args) => decode::run(ui, &cli.global, args),
+        Command::MigrateLegacy(args) => migrate_legacy::run(ui, &cli.global, args),
         Command::Completions(args) => completions::run(ui, args),
         Command::Man(args) => man::run(ui, args),
     }

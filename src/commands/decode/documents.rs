@@ -1,6 +1,8 @@
 //! The documents of a plain store, from those of a packed one.
 
 use super::super::rewrite::documents::{attributes_v2, draft, edited, editor, extension, numbers};
+use super::cf;
+use super::source::Source;
 use crate::catalog::{ArrayText, Text};
 use crate::codecs::{OpenArray, PlainChain, plain_chain, plain_chain_v2};
 use crate::error::Error;
@@ -18,8 +20,17 @@ pub(super) struct PlainDocument {
 
 /// The document that an array has when nothing in it is packed any more.
 ///
-/// A document of Zarr v3 keeps all its text but that of `codecs`, and of bare non-finite numbers, which become strings.
-pub(super) fn array(text: &ArrayText, array: &OpenArray) -> Result<PlainDocument, Error> {
+/// A document of Zarr v3 keeps all its text but that of `codecs`, and of bare non-finite numbers, which become strings; and
+/// what CF attributes change that were applied.
+pub(super) fn array(text: &ArrayText, source: &Source) -> Result<PlainDocument, Error> {
+    let mut document = plain(text, &source.array, source.element_size())?;
+    if let Some(cf) = &source.cf {
+        document.text = cf::unpacked(&document.text, cf)?;
+    }
+    Ok(document)
+}
+
+fn plain(text: &ArrayText, array: &OpenArray, element_size: usize) -> Result<PlainDocument, Error> {
     match text {
         ArrayText::V3(text) => {
             let mut problems = Problems::default();
@@ -34,7 +45,7 @@ pub(super) fn array(text: &ArrayText, array: &OpenArray) -> Result<PlainDocument
             let PlainChain {
                 codecs: plain,
                 replaced,
-            } = plain_chain(&codecs, array.element_size());
+            } = plain_chain(&codecs, element_size);
             let mut editor = editor(text, &[codecs.node.span()]);
             editor.replace(codecs.node.value, &plain);
             Ok(PlainDocument {
@@ -53,7 +64,7 @@ pub(super) fn array(text: &ArrayText, array: &OpenArray) -> Result<PlainDocument
                 .compressor
                 .as_ref()
                 .map(|codec| (codec.id.value, codec.node.value));
-            let PlainChain { codecs, replaced } = plain_chain_v2(compressor, array.element_size());
+            let PlainChain { codecs, replaced } = plain_chain_v2(compressor, element_size);
             let draft = array_v2(array, codecs, attributes.as_ref())?;
             Ok(PlainDocument {
                 text: draft.to_document(&Layout::default()),

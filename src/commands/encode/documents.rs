@@ -1,14 +1,12 @@
 //! The documents of a packed array: the one that is published, and one of its codes, by which chunks are written.
 
-use super::super::rewrite::documents::{attributes_v2, edited, editor, extension, numbers};
+use super::super::rewrite::documents::{edited, editor, extension, numbers};
 use super::attributes::Changes;
-use crate::catalog::{ArrayText, Text};
+use crate::catalog::Text;
 use crate::error::Error;
 use crate::metadata::edit::{Draft, Layout};
 use crate::metadata::json::Value;
-use crate::metadata::v2::Order;
-use crate::metadata::v3::Separator;
-use crate::metadata::{Node, Problems, v2, v3};
+use crate::metadata::{Node, Problems, v3};
 
 /// What an array is in the output.
 #[derive(Debug)]
@@ -73,27 +71,6 @@ pub(super) fn from_v3(text: &Text, spec: &Spec<'_>) -> Result<String, Error> {
     editor.apply().map_err(edited)
 }
 
-/// The published document of an array of Zarr v2.
-pub(super) fn from_v2(
-    array: &v2::Array<'_>,
-    attributes: Option<&Text>,
-    fill: Draft,
-    spec: &Spec<'_>,
-) -> String {
-    let (names, kept) = attributes_v2(attributes, spec.shape.len());
-    let kept = match kept {
-        Draft::Object(members) => Draft::Object(changed(members, spec.attributes)),
-        other => other,
-    };
-    let mut members = array_members(spec, keys_v2(array), spec.fill.clone().unwrap_or(fill));
-    members.push(("attributes", kept));
-    if let Some(names) = names {
-        let names = names.into_iter().map(Draft::string);
-        members.push(("dimension_names", Draft::Array(names.collect())));
-    }
-    Draft::object(members).to_document(&Layout::default())
-}
-
 /// The published document of an array that has no document yet.
 pub(super) fn new(fill: Draft, spec: &Spec<'_>) -> String {
     let mut members = array_members(spec, keys_default(), fill);
@@ -122,44 +99,12 @@ fn array_members<'a>(spec: &Spec<'_>, keys: Draft, fill: Draft) -> Vec<(&'a str,
     ]
 }
 
-fn changed(members: Vec<(String, Draft)>, changes: &Changes) -> Vec<(String, Draft)> {
-    let removed = |name: &String| changes.removed.iter().any(|(removed, _)| removed == name);
-    let kept = members.into_iter().filter(|(name, _)| !removed(name));
-    kept.map(|(name, value)| {
-        let mut converted = changes.converted.iter();
-        let new = converted.find(|(converted, ..)| *converted == name);
-        let value = new.map_or(value, |(_, _, new)| new.clone());
-        (name, value)
-    })
-    .collect()
-}
-
 /// How chunks are named in an array that is carried over.
-pub(super) fn keys(text: &ArrayText) -> Draft {
-    match text {
-        ArrayText::V3(text) => {
-            let keys = text.parsed.root.get("chunk_key_encoding");
-            keys.map_or_else(keys_default, Draft::from)
-        }
-        ArrayText::V2 { array, .. } => {
-            let mut problems = Problems::default();
-            let array = v2::array(&Node::root(&array.parsed.root), &mut problems).complete();
-            array.map_or_else(keys_default, |array| keys_v2(&array))
-        }
-    }
+pub(super) fn keys(text: &Text) -> Draft {
+    let keys = text.parsed.root.get("chunk_key_encoding");
+    keys.map_or_else(keys_default, Draft::from)
 }
 
 pub(super) fn keys_default() -> Draft {
     extension("default", [("separator", Draft::string("/"))])
-}
-
-fn keys_v2(array: &v2::Array<'_>) -> Draft {
-    let separator = array.dimension_separator.as_ref();
-    let separator = separator.map_or(Separator::Dot, |separator| separator.value);
-    extension("v2", [("separator", Draft::string(separator.as_str()))])
-}
-
-/// The rank of an array of Zarr v2 whose first dimension varies fastest in chunks.
-pub(super) fn column_major(array: &v2::Array<'_>) -> Option<usize> {
-    (array.order.value == Order::F).then_some(array.shape.value.len())
 }

@@ -8,12 +8,12 @@ use super::examine::Sentinel;
 use super::source::Source;
 use super::tally::LossExample;
 use super::{Domain, EncodeArgs};
-use crate::catalog::{ArrayText, named};
+use crate::catalog::{Text, named};
 use crate::codecs::{ArrayDocument, CarriedFrom, ChunkChanges, ChunkEncoder, packed_chain};
 use crate::error::Error;
 use crate::metadata::edit::Draft;
 use crate::metadata::json::{Limits, NonFinite, Value, parse};
-use crate::metadata::{Node, Problems, v2, v3};
+use crate::metadata::{Node, Problems, v3};
 use crate::transform::chain::{BoundChain, Direction};
 use crate::transform::data_type::DataType;
 use crate::transform::scalar::Scalar;
@@ -24,7 +24,7 @@ pub(super) struct Blueprint<'a> {
     pub(super) path: String,
     pub(super) source: Source,
     /// The document in INPUT, if it has one.
-    text: Option<&'a ArrayText>,
+    text: Option<V3Text<'a>>,
     args: &'a EncodeArgs,
     /// The type that readers of OUTPUT see.
     pub(super) data_type: DataType,
@@ -33,6 +33,26 @@ pub(super) struct Blueprint<'a> {
     cut_now: Option<Cut>,
     /// The fill of INPUT, in its type; `None` where it is undefined.
     input_fill: Option<Scalar>,
+}
+
+/// The document of an array of Zarr v3, or what one of v2 becomes.
+#[derive(Debug)]
+pub(super) enum V3Text<'a> {
+    /// It is in INPUT.
+    Read(&'a Text),
+    /// It was made from one of v2.
+    Made(Box<Text>),
+}
+
+impl std::ops::Deref for V3Text<'_> {
+    type Target = Text;
+
+    fn deref(&self) -> &Text {
+        match self {
+            Self::Read(text) => text,
+            Self::Made(text) => text,
+        }
+    }
 }
 
 /// An array whose chain is settled.
@@ -71,7 +91,7 @@ impl<'a> Blueprint<'a> {
     pub(super) fn new(
         path: &str,
         source: Source,
-        text: Option<&'a ArrayText>,
+        text: Option<V3Text<'a>>,
         args: &'a EncodeArgs,
     ) -> Result<Self, Error> {
         let name = named(path);
@@ -124,8 +144,8 @@ impl<'a> Blueprint<'a> {
         }
     }
 
-    fn attributes(&self) -> Option<&'a Value> {
-        self.text.and_then(super::roles::attributes)
+    fn attributes(&self) -> Option<&Value> {
+        self.text.as_deref()?.parsed.root.get("attributes")
     }
 
     /// The chain that is asked for.
@@ -148,10 +168,7 @@ impl<'a> Blueprint<'a> {
         let Missing::Auto(cast) = packing.missing else {
             return Ok(packing);
         };
-        let by_fill = matches!(self.text, Some(ArrayText::V2 { .. }));
-        let by_fill = self.input_fill.filter(|_| by_fill);
-        let by_fill = by_fill.map(|fill| reinterpret(fill, stored));
-        let code = attributes::missing_code(self.attributes(), stored).or(by_fill);
+        let code = attributes::missing_code(self.attributes(), stored);
         match code {
             Some(code) => packing.with_missing(cast, code),
             None => {
@@ -311,7 +328,7 @@ impl<'a> Blueprint<'a> {
         let now = self.cut_now.as_ref();
         let was_sharded = now.is_some_and(|cut| cut.inner.is_some());
         let chunks = ChunkChanges {
-            compressor: match (&self.args.chunks.compressor, self.text) {
+            compressor: match (&self.args.chunks.compressor, self.text.as_deref()) {
                 (Some(compressor), _) => Some(compressor.codecs(stored.size())),
                 // What is new is compressed as zarr-python does it.
                 (None, None) => Some(super::CompressorArg::Zstd { level: 3 }.codecs(stored.size())),
@@ -341,13 +358,13 @@ impl<'a> Blueprint<'a> {
             attributes: changes,
         };
         let name = self.data_type.name();
-        let ((packed, plain), document) = match self.text {
+        let ((packed, plain), document) = match self.text.as_deref() {
             None => {
                 let chains = chains(CarriedFrom::New);
                 let spec = spec(chains.0.codecs.clone(), name);
                 (chains, documents::new(raw(&fill.to_json()), &spec))
             }
-            Some(ArrayText::V3(text)) => {
+            Some(text) => {
                 let mut problems = Problems::default();
                 let root = Node::root(&text.parsed.root);
                 let v3::Document::Array(array) = v3::read(&root, &mut problems) else {
@@ -360,26 +377,10 @@ impl<'a> Blueprint<'a> {
                 let document = documents::from_v3(text, &spec(chains.0.codecs.clone(), name))?;
                 (chains, document)
             }
-            Some(ArrayText::V2 { array, attributes }) => {
-                let mut problems = Problems::default();
-                let array = v2::array(&Node::root(&array.parsed.root), &mut problems);
-                let array = array
-                    .complete()
-                    .ok_or_else(|| Error::finding(".zarray is incomplete"))?;
-                let codecs = array.filters.iter().chain(&array.compressor);
-                let codecs: Vec<_> = codecs
-                    .map(|codec| (codec.id.value, codec.node.value))
-                    .collect();
-                let order = documents::column_major(&array);
-                let chains = chains(CarriedFrom::V2(&codecs, order));
-                let fill = raw(&fill.to_json());
-                let spec = spec(chains.0.codecs.clone(), name);
-                let document = documents::from_v2(&array, attributes.as_ref(), fill, &spec);
-                (chains, document)
-            }
         };
         let keys = self
             .text
+            .as_deref()
             .map_or_else(documents::keys_default, documents::keys);
         let codes = documents::of_codes(
             keys,

@@ -11,7 +11,7 @@ use super::super::rewrite::input::{Input, Watch, heed_signals, open, shares, war
 use super::super::rewrite::output::{copy, copy_objects, key};
 use super::chain::{Missing, Wanted};
 use super::flat::{FlatForm, open_npy};
-use super::plan::Blueprint;
+use super::plan::{Blueprint, V3Text};
 use super::report::{self, Done};
 use super::roles::Roles;
 use super::source::Source;
@@ -232,17 +232,31 @@ fn plan_store<'a>(
         } else {
             roles.left_alone(entry, text, &type_name(text))
         };
-        let action = match left_alone {
-            Some(reason) => unselected::action(text, reason)
-                .map_err(|error| Error::finding(format!("{}: {error}", named(&entry.path))))?
-                .map_or(Action::Copy(reason), |document| {
-                    Action::Convert(reason, document)
-                }),
-            None => {
+        let converted = unselected::converted(text).map_err(|error| {
+            let named = Error::finding(format!("{}: {error}", named(&entry.path)));
+            error
+                .details()
+                .iter()
+                .fold(named, |named, detail| named.detail(detail.clone()))
+        })?;
+        for note in converted.iter().flat_map(|converted| &converted.notes) {
+            tracing::info!("{}: {note}", named(&entry.path));
+        }
+        let action = match (left_alone, converted) {
+            (Some(reason), None) => Action::Copy(reason),
+            (Some(reason), Some(converted)) => Action::Convert(reason, converted.text),
+            (None, converted) => {
+                let document = match (text, converted) {
+                    (_, Some(converted)) => {
+                        V3Text::Made(Box::new(unselected::parsed(converted.text)?))
+                    }
+                    (ArrayText::V3(text), None) => V3Text::Read(text),
+                    (ArrayText::V2 { .. }, None) => continue,
+                };
                 warn_of_fill(ui, entry, text);
                 let array = open(entry, text, memory)?;
                 let source = Source::Array(Box::new(array), entry.directory.clone());
-                let blueprint = Blueprint::new(&entry.path, source, Some(text), args)?;
+                let blueprint = Blueprint::new(&entry.path, source, Some(document), args)?;
                 Action::Pack(Box::new(blueprint))
             }
         };
@@ -392,10 +406,10 @@ impl GroupDocuments {
         let mut converted = BTreeMap::new();
         for (entry, text) in input.arrays() {
             let one = done.iter().find(|(path, _)| *path == entry.path);
-            if let Some((path, Done::Converted(reason))) = one
-                && let Some(document) = unselected::action(text, reason)?
+            if let Some((path, Done::Converted(_))) = one
+                && let Some(document) = unselected::converted(text)?
             {
-                converted.insert(path.as_str(), document);
+                converted.insert(path.as_str(), document.text);
             }
         }
         let (mut arrays, mut copied) = (BTreeMap::new(), BTreeMap::new());

@@ -3,11 +3,11 @@
 use serde_json::Value as Json;
 
 use super::describe::LONGEST;
-use super::quantities::cut;
 use crate::codecs::configuration::{LEGACY, LEGACY_V2, is_packing};
 use crate::codecs::model::{Level, Model, Step};
 use crate::codecs::stages::StageOf;
 use crate::codecs::{ArrayDocument, OpenArray, OpenError, OpenProblemKind};
+use crate::layout::quantities::cut;
 use crate::report::inspect as report;
 use crate::report::inspect::{Array, Problem, Unsupported};
 use crate::transform::problem::Soundness;

@@ -3,10 +3,10 @@
 use serde_json::Value as Json;
 
 use super::chain::{self, MOST_CODECS, scalar};
-use super::quantities::cut;
 use crate::catalog::{ArrayText, Text};
 use crate::codecs::configuration::LEGACY_V2;
 use crate::codecs::{ArrayDocument, ChunkKeys};
+use crate::layout::quantities::cut;
 use crate::metadata::json::{Kind, Value};
 use crate::metadata::v2::{self, Order};
 use crate::metadata::v3::{self, ChunkGrid, KeyEncoding, Separator};

@@ -2,8 +2,8 @@
 
 use serde_json::Value as Json;
 
-use super::quantities::{bytes, cut, escaped, shape, things};
-use super::table::{Align, Table};
+use crate::layout::quantities::{bytes, cut, escaped, shape, things};
+use crate::layout::table::{Align, Table};
 use crate::report::inspect::{Array, Broken, Files, NodeNotes, Stage, Stored};
 
 /// The longest text of one detail.

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use super::chain::LONGEST_MESSAGE;
 use super::describe::{self, Grid};
-use super::quantities::cut;
 use crate::catalog::{self, Entry, Found, GroupText, Kind};
 use crate::error::{Error, ErrorKind};
+use crate::layout::quantities::cut;
 use crate::metadata::json::Value;
 use crate::report::inspect::{Broken, Group, NodeNotes, PartOf, Store as StoreReport};
 use crate::selection::Selection;

@@ -3,9 +3,11 @@
 use clap::builder::styling::{AnsiColor, Style};
 
 use super::details::{self, Detail};
-use super::quantities::{bytes, count, cut, cut_front, escaped, ratio, shape, things, width};
 use super::rows::{Node, Row, rows};
-use super::table::{Align, Table, wrap};
+use crate::layout::quantities::{
+    bytes, count, cut, cut_front, escaped, ratio, shape, things, width,
+};
+use crate::layout::table::{Align, Table, wrap};
 use crate::report::inspect::{Store, Stored};
 use crate::ui::OutputStyle;
 

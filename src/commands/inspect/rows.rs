@@ -1,6 +1,6 @@
 //! The nodes of a report in the order of the walk, each with its place in the outline and what is below it.
 
-use super::quantities::escaped;
+use crate::layout::quantities::escaped;
 use crate::report::inspect::{Array, Broken, Group, Store};
 
 /// Below this depth nodes stand under their ancestor at it, with the rest of their path.

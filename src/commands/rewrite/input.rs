@@ -4,10 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::catalog::{ArrayText, Catalog, Entry, Kind, named};
+use crate::catalog::{ArrayText, Catalog, Entry, GroupText, Kind, named};
 use crate::cli::GlobalArgs;
 use crate::codecs::model::Model;
-use crate::codecs::{ArrayDocument, ChunkError, OpenArray};
+use crate::codecs::{ArrayDocument, ChunkError, OpenArray, OpenProblem};
 use crate::error::{Error, ErrorKind};
 use crate::interrupt::Interrupt;
 use crate::pipeline::{Observer, Stopped};
@@ -27,7 +27,7 @@ impl Input {
     pub(in super::super) fn open(input: &Path, patterns: &[ArrayPattern]) -> Result<Self, Error> {
         let store = Store::open(input)?;
         let catalog = Catalog::read(&store);
-        if catalog.entries.is_empty() && catalog.faults.is_empty() {
+        if catalog.faults.is_empty() && catalog.entries.iter().all(is_only_attributes) {
             return Err(Error::new(
                 ErrorKind::Io,
                 format!("no Zarr array or group in {input:?}"),
@@ -55,11 +55,7 @@ impl Input {
     }
 
     /// The one array that is selected.
-    pub(in super::super) fn only_array(
-        &self,
-        ui: &mut Ui,
-        memory: u64,
-    ) -> Result<OpenArray, Error> {
+    pub(in super::super) fn only_array(&self, ui: &mut Ui) -> Result<(&Entry, &ArrayText), Error> {
         let selected: Vec<_> = self
             .arrays()
             .filter(|(entry, _)| self.selection.contains(&entry.path))
@@ -74,7 +70,7 @@ impl Input {
                     }
                 }
                 warn_of_fill(ui, entry, text);
-                open(entry, text, memory)
+                Ok((entry, text))
             }
             [] => {
                 // What is broken may be what was meant.
@@ -82,7 +78,7 @@ impl Input {
                     return Err(error);
                 }
                 self.selection.require_all_used()?;
-                Err(Error::usage("INPUT holds no array"))
+                Err(Error::new(ErrorKind::Io, "INPUT holds no array"))
             }
             many => {
                 let count = many.len();
@@ -94,6 +90,16 @@ impl Input {
                 Err(error.hint("choose one with --array"))
             }
         }
+    }
+}
+
+/// Whether a directory has attributes, and nothing that says what they are of.
+fn is_only_attributes(entry: &Entry) -> bool {
+    match &entry.kind {
+        Kind::Group(GroupText::V2 { consolidated, .. }) => {
+            !consolidated && !entry.directory.join(".zgroup").exists()
+        }
+        _ => false,
     }
 }
 
@@ -109,13 +115,9 @@ pub(in super::super) fn open(
     let opened = text.with(|document| OpenArray::open(storage.clone(), "", document));
     let opened = opened.map_err(|error| Error::finding(format!("{named}: {error}")))?;
     let array = opened.map_err(|error| {
-        let file = match text {
-            ArrayText::V3(_) => "zarr.json",
-            ArrayText::V2 { .. } => ".zarray",
-        };
         let refused = Error::finding(format!("{named} cannot be decoded"));
         error.problems.iter().fold(refused, |refused, problem| {
-            refused.detail(format!("{file}, {problem}"))
+            refused.detail(place(text, problem))
         })
     })?;
     // No codec makes a chunk much larger; a file that is, is no chunk of this array.
@@ -123,6 +125,19 @@ pub(in super::super) fn open(
     storage.limit(array.chunk_bytes().saturating_mul(2).saturating_add(SLACK));
     const LEAST: u64 = 2 << 30;
     Ok(array.with_max_memory(memory.saturating_mul(2).max(LEAST)))
+}
+
+/// A problem of an array's document, with the place that it is at.
+pub(in super::super) fn place(text: &ArrayText, problem: &OpenProblem) -> String {
+    let (name, text) = match text {
+        ArrayText::V3(text) => ("zarr.json", text),
+        ArrayText::V2 { array, .. } => (".zarray", array),
+    };
+    format!(
+        "{}: {}",
+        text.place(name, &problem.pointer),
+        problem.message
+    )
 }
 
 /// Warns where the fill does not come back from the chain. It does not stop reading: missing chunks are the fill.

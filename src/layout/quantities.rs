@@ -9,7 +9,7 @@ const UNITS: [&str; 9] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB", "ZiB", 
 const SHAPE: usize = 44;
 
 /// A number of bytes in the largest unit that it has one of: `8.0 EiB`.
-pub(super) fn bytes(count: u128) -> String {
+pub fn bytes(count: u128) -> String {
     if count < 1024 {
         return format!("{count} B");
     }
@@ -29,7 +29,7 @@ pub(super) fn bytes(count: u128) -> String {
 }
 
 /// A count in at most seven characters where it is large: `1.2e18`.
-pub(super) fn count(count: u128) -> String {
+pub fn count(count: u128) -> String {
     if count < 1_000_000 {
         return count.to_string();
     }
@@ -39,14 +39,14 @@ pub(super) fn count(count: u128) -> String {
 }
 
 /// A number of things.
-pub(super) fn things(number: impl Into<u128>, thing: &str) -> String {
+pub fn things(number: impl Into<u128>, thing: &str) -> String {
     let number = number.into();
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {thing}{plural}", count(number))
 }
 
 /// A ratio: `4.2x`, `1030x`.
-pub(super) fn ratio(ratio: f64) -> String {
+pub fn ratio(ratio: f64) -> String {
     match ratio {
         ratio if ratio < 99.95 => format!("{ratio:.1}x"),
         ratio if ratio < 1e6 => format!("{ratio:.0}x"),
@@ -55,7 +55,7 @@ pub(super) fn ratio(ratio: f64) -> String {
 }
 
 /// A shape: `8760x721x1440`; `scalar` where there are no dimensions, and cut where there are many.
-pub(super) fn shape(lengths: &[u64]) -> String {
+pub fn shape(lengths: &[u64]) -> String {
     if lengths.is_empty() {
         return "scalar".to_owned();
     }
@@ -79,7 +79,7 @@ pub(super) fn shape(lengths: &[u64]) -> String {
 }
 
 /// A text, cut where it is longer than a number of characters.
-pub(super) fn cut(text: &str, longest: usize) -> String {
+pub fn cut(text: &str, longest: usize) -> String {
     match text.char_indices().nth(longest) {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text.to_owned(),
@@ -87,7 +87,7 @@ pub(super) fn cut(text: &str, longest: usize) -> String {
 }
 
 /// The end of a text, as wide as there is room.
-pub(super) fn cut_front(text: &str, room: usize) -> String {
+pub fn cut_front(text: &str, room: usize) -> String {
     if width(text) <= room {
         return text.to_owned();
     }
@@ -106,12 +106,12 @@ pub(super) fn cut_front(text: &str, room: usize) -> String {
 }
 
 /// The columns that a text takes on a terminal.
-pub(super) fn width(text: &str) -> usize {
+pub fn width(text: &str) -> usize {
     text.width()
 }
 
 /// A text from outside, without what would move the cursor or hide.
-pub(super) fn escaped(text: &str) -> String {
+pub fn escaped(text: &str) -> String {
     text.chars()
         .flat_map(|c| {
             // Quotes are no danger here, and common.

@@ -9,32 +9,37 @@ const GAP: &str = "  ";
 
 /// To which side the cells of a column are moved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Align {
+pub enum Align {
+    /// To the left.
     Left,
+    /// To the right.
     Right,
 }
 
 /// Rows of cells, of which each column becomes as wide as its widest cell.
 #[derive(Debug)]
-pub(super) struct Table<const COLUMNS: usize> {
+pub struct Table<const COLUMNS: usize> {
     align: [Align; COLUMNS],
     rows: Vec<[String; COLUMNS]>,
 }
 
 impl<const COLUMNS: usize> Table<COLUMNS> {
-    pub(super) fn new(align: [Align; COLUMNS]) -> Self {
+    /// A table without rows.
+    #[must_use]
+    pub fn new(align: [Align; COLUMNS]) -> Self {
         Self {
             align,
             rows: Vec::new(),
         }
     }
 
-    pub(super) fn push(&mut self, row: [String; COLUMNS]) {
+    /// Adds a row.
+    pub fn push(&mut self, row: [String; COLUMNS]) {
         self.rows.push(row);
     }
 
     /// The rows as lines, without spaces at the end.
-    pub(super) fn lines(&self) -> Vec<String> {
+    pub fn lines(&self) -> Vec<String> {
         let widths: [usize; COLUMNS] = std::array::from_fn(|column| {
             let cells = self.rows.iter().map(|row| width(&row[column]));
             cells.max().unwrap_or(0)
@@ -62,7 +67,7 @@ impl<const COLUMNS: usize> Table<COLUMNS> {
 }
 
 /// Breaks a text at spaces into lines no wider than `room`; words that are wider are broken where they must be.
-pub(super) fn wrap(text: &str, room: usize) -> Vec<String> {
+pub fn wrap(text: &str, room: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
     for word in text.split(' ') {
