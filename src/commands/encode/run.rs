@@ -21,6 +21,7 @@ use crate::catalog::{ArrayText, Entry, Kind, named};
 use crate::cli::GlobalArgs;
 use crate::error::{Error, ExitCode};
 use crate::interrupt::Interrupt;
+use crate::migration::v2::NoteKind;
 use crate::pipeline::Pipeline;
 use crate::store::{Existing, Place, StagedFile, Staging};
 use crate::transform::data_type::DataType;
@@ -240,7 +241,10 @@ fn plan_store<'a>(
                 .fold(named, |named, detail| named.detail(detail.clone()))
         })?;
         for note in converted.iter().flat_map(|converted| &converted.notes) {
-            tracing::info!("{}: {note}", named(&entry.path));
+            match note.kind {
+                NoteKind::MaskLost => ui.warning(format!("{}: {note}", named(&entry.path))),
+                _ => tracing::info!("{}: {note}", named(&entry.path)),
+            }
         }
         let action = match (left_alone, converted) {
             (Some(reason), None) => Action::Copy(reason),
