@@ -236,7 +236,7 @@ fn a_fill_that_does_not_survive_is_refused_with_one_that_does() {
     exit: 1
     --- stderr
     error: 1 array cannot be packed without loss; nothing was written
-      - /: the fill value -1000.0 cannot be encoded: -1000.0 is out of the range of uint8 (0 to 255); --fill-value 1000.0 or --fill-value NaN would do
+      - /: the fill value 0.0 does not survive: the fill value -1000.0 cannot be encoded: -1000.0 is out of the range of uint8 (0 to 255); --fill-value 1000.0 would do
     hint: --allow-loss fill writes all the same
     ");
     succeeds(&sandbox.run(&format!("{run} --fill-value 1000")));
@@ -708,6 +708,7 @@ fn a_plan_says_what_would_be_written_and_writes_nothing() {
     encode   t: [2, 2] float32 as int16
              chain: scale_offset scale 10, then cast_value int16
              chunks: [2, 2]
+             NaN, if there is any, gets a code that no value uses
              fill value: "NaN"
              attributes removed: scale_factor (0.1), _FillValue ("AAAAAAAA+H8="), missing_value (-9999)
     copy     y: a coordinate

@@ -67,6 +67,6 @@ fn an_unknown_command_has_none() {
     exit: 2
     --- stderr
     error: there is no command "migrate"
-    hint: the commands are inspect, encode, decode, completions, man
+    hint: the commands are inspect, encode, decode, migrate-legacy, completions, man
     "#);
 }

@@ -153,6 +153,19 @@ def same_bits(a: np.ndarray, b: np.ndarray) -> bool:
     return bool(((a.view("uint32") == b.view("uint32")) | (np.isnan(a) & np.isnan(b))).all())
 
 
+def in_double_precision(packed: Path, decoded: np.ndarray) -> np.ndarray:
+    """What zarrita makes of the same codes: it computes in double precision and rounds once, where the specification has the
+    arithmetic of the array's type. Without an offset the two are the same."""
+    document = json.loads((packed / "t2m" / "zarr.json").read_text())
+    codecs = document["codecs"]
+    while codecs[0]["name"] == "sharding_indexed":
+        codecs = codecs[0]["configuration"]["codecs"]
+    numbers = codecs[0]["configuration"]
+    offset, scale = numbers.get("offset", 0), numbers.get("scale", 1)
+    codes = np.rint((decoded.astype("float64") - offset) * scale)
+    return (codes / scale + offset).astype("float32")
+
+
 def compare_run(folder: Path, name: str) -> None:
     error = folder / "reports" / f"{name}.error"
     if error.exists():
@@ -177,7 +190,8 @@ def compare_run(folder: Path, name: str) -> None:
     if found is not None:
         bits = folder / "zarrita" / name / "t2m.bin"
         read = np.fromfile(bits, "float32").reshape(SHAPE) if bits.exists() else None
-        check(f"{name}: zarrita reads the same bits", read is not None and same_bits(read, decoded), found)
+        expected = in_double_precision(packed, decoded)
+        check(f"{name}: zarrita reads the same bits", read is not None and same_bits(read, expected), found)
 
 
 def compare(folder: Path) -> None:

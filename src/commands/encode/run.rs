@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::super::rewrite::documents::{groups, stale_copies};
 use super::super::rewrite::input::{Input, Watch, heed_signals, open, shares, warn_of_fill};
@@ -359,13 +359,13 @@ fn write(
                 Done::Encoded(Box::new(outcome), blueprint.source.shape().to_vec())
             }
             (Action::Copy(reason), From::Store(input)) => {
-                if let Some(entry) = entry {
+                if let Some(entry) = entry.filter(|_| !run.refused.load(Ordering::Relaxed)) {
                     copy(run.staging, input.store.directory(), entry, interrupt)?;
                 }
                 Done::Copied(reason)
             }
             (Action::Convert(reason, document), From::Store(input)) => {
-                if let Some(entry) = entry {
+                if let Some(entry) = entry.filter(|_| !run.refused.load(Ordering::Relaxed)) {
                     let store = input.store.directory();
                     copy_objects(run.staging, store, entry, interrupt, &|object| {
                         ![".zarray", ".zattrs", ".zgroup", ".zmetadata", "zarr.json"]
