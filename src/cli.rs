@@ -66,6 +66,10 @@ const EXAMPLES: &[Example] = &[
         command: "zarrpack decode era5.zarr plain.zarr",
     },
     Example {
+        purpose: "Pack the arrays of a store into int16, in hundredths",
+        command: "zarrpack encode era5.zarr packed.zarr --scale 100 --to int16",
+    },
+    Example {
         purpose: "Pack values into uint8 through the chain in chain.json",
         command: "zarrpack encode - - --dtype float64 --codecs @chain.json < values.jsonl",
     },

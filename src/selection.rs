@@ -70,6 +70,14 @@ impl FromStr for ArrayPattern {
     }
 }
 
+impl ArrayPattern {
+    /// Whether it leaves arrays out.
+    #[must_use]
+    pub const fn excludes(&self) -> bool {
+        self.excludes
+    }
+}
+
 /// Which arrays were asked for.
 #[derive(Debug, Default)]
 pub struct Selection {

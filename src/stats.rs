@@ -35,7 +35,31 @@ pub struct ErrorMeasures {
     squares: Sum,
 }
 
+/// The same measures over a few values whose errors are alike enough in size to be summed up plainly.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct PartMeasures {
+    /// How many values.
+    pub count: u64,
+    /// The largest absolute error.
+    pub largest_absolute: f64,
+    /// The largest relative error.
+    pub largest_relative: f64,
+    /// The sum of the errors.
+    pub sum: f64,
+    /// The sum of their squares.
+    pub squares: f64,
+}
+
 impl ErrorMeasures {
+    /// Adds what was measured on a few values.
+    pub fn add_part(&mut self, part: &PartMeasures) {
+        self.count += part.count;
+        self.largest_absolute = self.largest_absolute.max(part.largest_absolute);
+        self.largest_relative = self.largest_relative.max(part.largest_relative);
+        self.sum.add(part.sum);
+        self.squares.add(part.squares);
+    }
+
     /// Measures one finite value.
     pub fn add(&mut self, original: f64, decoded: f64) {
         let error = decoded - original;

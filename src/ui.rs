@@ -272,6 +272,18 @@ impl Ui {
         }
     }
 
+    /// Starts to count bytes, of which there will be about `total`, and shows how fast they come, beside what [`Progress::say`]
+    /// is told.
+    #[must_use]
+    pub fn progress_bytes(&self, total: u64) -> Progress {
+        let progress = self.progress(total, "bytes");
+        let template = "{wide_bar} {binary_bytes}/{binary_total_bytes}, {binary_bytes_per_sec}, {eta} left, {msg}";
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            progress.bar.set_style(style);
+        }
+        progress
+    }
+
     /// Starts to count bytes of which nobody knows how many there will be. `what` says what becomes of them: `decoded`.
     #[must_use]
     pub fn count(&self, what: &str) -> Progress {
@@ -373,6 +385,13 @@ impl Progress {
             self.shown.get_or_init(|| {
                 bars.add(self.bar.clone());
             });
+        }
+    }
+
+    /// Says a word beside the bar, if there is one.
+    pub fn say(&self, text: impl FnOnce() -> String) {
+        if self.shown.get().is_some() {
+            self.bar.set_message(text());
         }
     }
 }

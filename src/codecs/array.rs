@@ -265,7 +265,7 @@ impl OpenArray {
     }
 
     /// The sharding of the array and the way its dimensions lie there, if pieces can be decoded by themselves.
-    fn sharding(&self) -> Option<(&super::shard::Sharding, Vec<usize>)> {
+    pub(super) fn sharding(&self) -> Option<(&super::shard::Sharding, Vec<usize>)> {
         let chain = &self.layout.chain;
         match &chain.serializer {
             Serializer::Sharding(sharding) if chain.bytes.is_empty() => {

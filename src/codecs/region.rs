@@ -39,6 +39,43 @@ pub(super) fn place(
     }
 }
 
+/// Copies a piece out of the box of `source` that begins at `origin`: what [`place`] undoes.
+pub(super) fn take(
+    source: &[u8],
+    source_shape: &[u64],
+    piece_shape: &[u64],
+    origin: &[u64],
+    size: usize,
+) -> Vec<u8> {
+    let elements: u64 = piece_shape.iter().product();
+    let mut piece = vec![0; usize_of(elements) * size];
+    let rank = piece_shape.len();
+    let mut first = rank;
+    let mut run = size;
+    while first > 0 {
+        first -= 1;
+        run *= usize_of(piece_shape[first]);
+        if piece_shape[first] != source_shape[first] {
+            break;
+        }
+    }
+    if run == 0 {
+        return piece;
+    }
+    let mut at = vec![0; first];
+    for target in piece.chunks_exact_mut(run) {
+        let mut offset = 0;
+        for axis in 0..rank {
+            let inside = at.get(axis).copied().unwrap_or(0);
+            offset = offset * usize_of(source_shape[axis]) + usize_of(origin[axis] + inside);
+        }
+        let start = offset * size;
+        target.copy_from_slice(&source[start..start + run]);
+        advance(&mut at, &piece_shape[..first]);
+    }
+    piece
+}
+
 /// Goes on to the next index of a grid in C order; back to the first after the last.
 pub(super) fn advance(index: &mut [u64], grid: &[u64]) {
     for (at, length) in index.iter_mut().zip(grid).rev() {
@@ -108,6 +145,22 @@ mod tests {
         let mut target = [0; 8];
         place(&[1, 2, 3, 4], &[2, 1], &mut target, &[2, 2], &[0, 1], 2);
         assert_eq!(target, [0, 0, 1, 2, 0, 0, 3, 4]);
+    }
+
+    #[test]
+    fn what_was_placed_is_taken_out_again() {
+        for (piece, whole, origin) in [
+            (vec![2, 2], vec![3, 4], vec![1, 2]),
+            (vec![2, 4], vec![3, 4], vec![1, 0]),
+            (vec![1, 2, 1], vec![2, 2, 2], vec![1, 0, 1]),
+            (vec![], vec![], vec![]),
+        ] {
+            let elements: u64 = piece.iter().product();
+            let bytes: Vec<u8> = (1..=elements as u8).flat_map(|n| [n, 100 + n]).collect();
+            let mut target = vec![0; 2 * whole.iter().product::<u64>() as usize];
+            place(&bytes, &piece, &mut target, &whole, &origin, 2);
+            assert_eq!(take(&target, &whole, &piece, &origin, 2), bytes);
+        }
     }
 
     #[test]

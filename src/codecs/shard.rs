@@ -16,7 +16,7 @@ use super::region::{advance, place};
 use super::representation::Representation;
 
 /// What the index has for an inner chunk that is missing.
-const MISSING: u64 = u64::MAX;
+pub(super) const MISSING: u64 = u64::MAX;
 
 /// The `sharding_indexed` codec of a chain.
 #[derive(Debug)]

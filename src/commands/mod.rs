@@ -27,7 +27,7 @@ use crate::ui::Ui;
 pub enum Command {
     Inspect(inspect::InspectArgs),
     Validate(validate::ValidateArgs),
-    Encode(encode::EncodeArgs),
+    Encode(Box<encode::EncodeArgs>),
     Decode(decode::DecodeArgs),
     MigrateLegacy(migrate_legacy::MigrateLegacyArgs),
     SuggestParams(suggest_params::SuggestParamsArgs),
@@ -45,7 +45,7 @@ pub fn run(ui: &mut Ui, cli: &Cli) -> Result<ExitCode, Error> {
     match &cli.command {
         Command::Inspect(args) => inspect::run(ui, &cli.global, args),
         Command::Validate(args) => validate::run(ui, args),
-        Command::Encode(args) => encode::run(ui, args),
+        Command::Encode(args) => encode::run(ui, &cli.global, args),
         Command::Decode(args) => decode::run(ui, &cli.global, args),
         Command::MigrateLegacy(args) => migrate_legacy::run(ui, &cli.global, args),
         Command::SuggestParams(args) => suggest_params::run(ui, &cli.global, args),

@@ -35,5 +35,5 @@ pub use self::objects::{Object, Objects};
 pub use self::place::{Place, Relation};
 pub use self::publish::Existing;
 pub use self::staged_file::StagedFile;
-pub use self::staging::{Copied, CopyObserver, Staging};
+pub use self::staging::{Copied, CopyObserver, StagedObject, Staging};
 pub use self::walk::{Descend, Node, Visit, WalkOptions, walk};

@@ -2,7 +2,7 @@
 
 mod copy;
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
@@ -23,6 +23,48 @@ pub struct Staging {
     root: PathBuf,
     existing: Existing,
     leftovers: Vec<Leftover>,
+}
+
+/// An object of a store that is being written, part by part.
+#[derive(Debug)]
+pub struct StagedObject {
+    files: Files,
+    path: PathBuf,
+    file: File,
+}
+
+impl StagedObject {
+    /// Writes bytes at a place in the object.
+    ///
+    /// # Errors
+    ///
+    /// Where they cannot be written.
+    pub fn write_at(&self, bytes: &[u8], offset: u64) -> Result<(), StoreError> {
+        self.files
+            .write_all_at(&self.file, &self.path, bytes, offset)
+    }
+
+    /// Reads as many bytes as the buffer has, from where the last reading ended.
+    ///
+    /// # Errors
+    ///
+    /// Where it cannot be read, or ends too early.
+    pub fn read_back(&mut self, buffer: &mut [u8]) -> Result<(), StoreError> {
+        let read = io::Read::read_exact(&mut self.file, buffer);
+        read.map_err(StoreError::io("read back", &self.path))
+    }
+
+    /// Goes to a place for [`StagedObject::read_back`].
+    ///
+    /// # Errors
+    ///
+    /// Where the system refuses.
+    pub fn seek(&mut self, offset: u64) -> Result<(), StoreError> {
+        let sought = io::Seek::seek(&mut self.file, io::SeekFrom::Start(offset));
+        sought
+            .map(|_| ())
+            .map_err(StoreError::io("read back", &self.path))
+    }
 }
 
 impl Staging {
@@ -81,6 +123,51 @@ impl Staging {
         let path = self.path_of(key)?;
         let file = self.in_directory(&path, |files| files.create_new(&path))?;
         self.workspace.files().write_all(&file, &path, bytes)
+    }
+
+    /// Begins an object that must not be there yet, to be written part by part.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Staging::write`].
+    pub fn create(&self, key: &str) -> Result<StagedObject, StoreError> {
+        let path = self.path_of(key)?;
+        let file = self.in_directory(&path, |files| files.create_new(&path))?;
+        Ok(StagedObject {
+            files: self.workspace.files().clone(),
+            path,
+            file,
+        })
+    }
+
+    /// A file for what this run has to keep somewhere, which goes when the run ends, however it does.
+    ///
+    /// # Errors
+    ///
+    /// Where it cannot be made.
+    pub fn scratch(&self) -> Result<File, StoreError> {
+        let path = self.workspace.directory().join("scratch");
+        self.workspace.files().create_new(&path)
+    }
+
+    /// Removes everything below a key, to begin there again; nothing need be there.
+    ///
+    /// # Errors
+    ///
+    /// Where the key is none, or something cannot be removed.
+    pub fn clear(&self, key: &str) -> Result<(), StoreError> {
+        let path = match key {
+            "" => self.root.clone(),
+            key => self.path_of(key)?,
+        };
+        match self.workspace.files().remove_dir_all(&path) {
+            Err(StoreError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {}
+            removed => removed?,
+        }
+        if key.is_empty() {
+            self.workspace.files().create_dir(&path)?;
+        }
+        Ok(())
     }
 
     /// Copies a file to an object, bytes and permissions, and returns its length.

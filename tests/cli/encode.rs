@@ -3,19 +3,44 @@
 use crate::harness::Sandbox;
 
 #[test]
-fn stores_have_to_wait() {
-    insta::assert_snapshot!(Sandbox::new().run("encode a.zarr b.zarr"), @"
+fn packed_arrays_are_written_to_a_store() {
+    insta::assert_snapshot!(Sandbox::new().run("encode a.zarr -"), @"
     exit: 2
     --- stderr
-    error: this version can encode streams of scalars only: INPUT and OUTPUT must both be -
-    hint: for example: zarrpack encode - - --dtype float64 --codecs @chain.json
+    error: OUTPUT is - only where INPUT is - too: packed arrays are written to a store
+    hint: encode - - transforms a stream of scalars; name a directory to write
     ");
     insta::assert_snapshot!(Sandbox::new().run("encode - b.zarr --dtype int8 --codecs []"), @"
     exit: 2
     --- stderr
-    error: this version can encode streams of scalars only: INPUT and OUTPUT must both be -
-    hint: for example: zarrpack encode - - --dtype float64 --codecs @chain.json
+    error: bytes on standard input need --dtype and --shape
+    hint: for example: --dtype float32 --shape 24,721,1440
     ");
+    insta::assert_snapshot!(Sandbox::new().run("encode a.zarr b.zarr --codecs []"), @r#"
+    exit: 3
+    --- stderr
+    error: "a.zarr" does not exist
+    "#);
+}
+
+#[test]
+fn a_stream_has_no_use_for_what_is_about_stores() {
+    for flags in [
+        "--array a",
+        "--scale 2",
+        "--missing none",
+        "--params x",
+        "--chunks 1",
+        "--shape 1",
+        "--fill-value 1",
+        "--dry-run",
+        "--no-verify",
+        "--report x",
+        "--format json",
+    ] {
+        let outcome = Sandbox::new().run(&format!("encode - - --dtype int8 --codecs [] {flags}"));
+        assert_eq!(outcome.exit, Some(2), "{flags}: {outcome}");
+    }
 }
 
 #[test]
@@ -35,7 +60,7 @@ fn there_is_one_form_of_stream() {
     exit: 2
     --- stderr
     error: invalid value 'csv' for '--format <FORM>'
-      [possible values: jsonl]
+      [possible values: human, json, jsonl]
 
     For more information, try '--help'.
     ");

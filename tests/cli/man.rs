@@ -67,6 +67,6 @@ fn an_unknown_command_has_none() {
     exit: 2
     --- stderr
     error: there is no command "migrate"
-    hint: the commands are inspect, encode, decode, suggest-params, completions, man
+    hint: the commands are inspect, validate, encode, decode, migrate-legacy, suggest-params, completions, man
     "#);
 }

@@ -60,6 +60,19 @@ impl Checksum {
     }
 }
 
+impl Checksum {
+    /// The checksum of some bytes.
+    fn of(&self, bytes: &[u8]) -> u32 {
+        match self.kind {
+            Kind::Crc32 => crc32fast::hash(bytes),
+            Kind::Crc32c => crc32c::crc32c(bytes),
+            Kind::Adler32 => simd_adler32::adler32(&bytes),
+            Kind::Fletcher32 => fletcher32(bytes),
+            Kind::JenkinsLookup3 { seed } => jenkins_lookup3(bytes, seed),
+        }
+    }
+}
+
 impl Decoder for Checksum {
     fn decode(&self, encoded: &[u8], room: Room) -> Result<Vec<u8>, String> {
         let parts = if self.at_start {
@@ -72,19 +85,23 @@ impl Decoder for Checksum {
         let (stored, bytes) = parts.ok_or("no room for a checksum")?;
         room.check(bytes.len() as u64)?;
         let stored = u32::from_le_bytes(*stored);
-        let computed = match self.kind {
-            Kind::Crc32 => crc32fast::hash(bytes),
-            Kind::Crc32c => crc32c::crc32c(bytes),
-            Kind::Adler32 => simd_adler32::adler32(&bytes),
-            Kind::Fletcher32 => fletcher32(bytes),
-            Kind::JenkinsLookup3 { seed } => jenkins_lookup3(bytes, seed),
-        };
+        let computed = self.of(bytes);
         if stored != computed {
             return Err(format!(
                 "the checksum {stored:08x} is stored, and the bytes have {computed:08x}"
             ));
         }
         Ok(bytes.to_vec())
+    }
+
+    fn encode(&self, decoded: &[u8]) -> Option<Result<Vec<u8>, String>> {
+        let sum = self.of(decoded).to_le_bytes();
+        let parts = if self.at_start {
+            [&sum[..], decoded]
+        } else {
+            [decoded, &sum[..]]
+        };
+        Some(Ok(parts.concat()))
     }
 
     fn encoded_size(&self, decoded: u64) -> Option<u64> {

@@ -32,6 +32,20 @@ impl Decoder for Lz4 {
         Ok(bytes)
     }
 
+    fn encode(&self, decoded: &[u8]) -> Option<Result<Vec<u8>, String>> {
+        // What numcodecs can tell in its header, and LZ4 itself takes.
+        const MOST: usize = 0x7e00_0000;
+        if decoded.len() > MOST {
+            let found = decoded.len();
+            return Some(Err(format!(
+                "{found} bytes, and LZ4 takes at most {MOST} at once"
+            )));
+        }
+        let mut encoded = (decoded.len() as u32).to_le_bytes().to_vec();
+        encoded.extend(lz4_flex::block::compress(decoded));
+        Some(Ok(encoded))
+    }
+
     fn encoded_size(&self, _: u64) -> Option<u64> {
         None
     }

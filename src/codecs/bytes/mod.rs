@@ -1,4 +1,4 @@
-//! Codecs from bytes to bytes, on the reading side: what they make never grows beyond what a chunk may hold.
+//! Codecs from bytes to bytes: what decoding makes never grows beyond what a chunk may hold.
 //!
 //! Where zarrs has the codec as well, it stays in charge of encoding.
 
@@ -6,6 +6,7 @@ mod blosc;
 mod checksum;
 mod inflate;
 mod lz4;
+mod lzma;
 mod shuffle;
 #[cfg(test)]
 mod tests;
@@ -18,11 +19,13 @@ use zarrs::array::codec::api::{
     BytesToBytesCodecTraits, Codec, CodecError, CodecMetadataOptions, CodecTraits, CodecTraitsV3,
     PartialDecoderCapability, PartialEncoderCapability, RecommendedConcurrency,
 };
-use zarrs::array::codec::{BloscCodec, Bz2Codec, Crc32cCodec, GzipCodec, ZlibCodec, ZstdCodec};
+use zarrs::array::codec::{BloscCodec, Bz2Codec, GzipCodec, ZlibCodec, ZstdCodec};
 use zarrs::array::{ArrayBytesRaw, BytesRepresentation, CodecOptions};
 use zarrs::metadata::Configuration;
 use zarrs::metadata::v3::MetadataV3;
 use zarrs::plugin::{ExtensionName, PluginCreateError, ZarrVersion};
+
+use super::chain::options;
 
 /// What a decoder may make where nothing says how much is due, as around values of variable size.
 const UNSTATED_ROOM: u64 = 256 << 20;
@@ -75,7 +78,7 @@ impl From<&BytesRepresentation> for Room {
     }
 }
 
-/// The decoding half of a codec.
+/// A codec as it is made here: all of decoding, and encoding where zarrs does not do that.
 trait Decoder: Debug + Send + Sync + 'static {
     /// Decodes.
     ///
@@ -83,6 +86,15 @@ trait Decoder: Debug + Send + Sync + 'static {
     ///
     /// In words, what is wrong with the bytes, among it that they want more than the room.
     fn decode(&self, encoded: &[u8], room: Room) -> Result<Vec<u8>, String>;
+
+    /// Encodes; `None` where this is left to zarrs.
+    ///
+    /// # Errors
+    ///
+    /// In words, why the bytes cannot be encoded.
+    fn encode(&self, _decoded: &[u8]) -> Option<Result<Vec<u8>, String>> {
+        None
+    }
 
     /// The encoded size of so many bytes, where all bytes of that number have the same.
     fn encoded_size(&self, decoded: u64) -> Option<u64>;
@@ -149,17 +161,13 @@ pub(super) fn create(metadata: &MetadataV3) -> Result<Codec, PluginCreateError> 
             Ok(Box::new(inflate::Inflate::Zstd)),
             Some(ZstdCodec::create as Encoder),
         ),
-        "lzma" => (inflate::Lzma::new(configuration).map(boxed), none),
+        "lzma" => (lzma::Lzma::new(configuration).map(boxed), none),
         "lz4" => (Ok(Box::new(lz4::Lz4)), none),
         "blosc" => (
             blosc::Blosc::new().map(boxed),
             Some(BloscCodec::create as Encoder),
         ),
         "shuffle" => (shuffle::Shuffle::new(configuration).map(boxed), none),
-        "crc32c" => (
-            checksum::Checksum::new("crc32c", configuration).map(boxed),
-            Some(Crc32cCodec::create as Encoder),
-        ),
         name => (
             checksum::Checksum::new(name, configuration).map(boxed),
             none,
@@ -175,6 +183,21 @@ pub(super) fn create(metadata: &MetadataV3) -> Result<Codec, PluginCreateError> 
         decoder: decoder.map_err(PluginCreateError::Other)?,
         encoder,
     })))
+}
+
+/// Whether chunks can be written with the codec that the metadata describe.
+pub(super) fn is_written(metadata: &MetadataV3) -> bool {
+    let trial = Cow::Borrowed(&[0_u8; 64][..]);
+    match create(metadata) {
+        Ok(Codec::BytesToBytes(codec)) => codec.encode(trial, &options()).is_ok(),
+        _ => false,
+    }
+}
+
+/// As [`is_written`], for a name and a configuration.
+pub(super) fn is_written_with(name: &str, configuration: &serde_json::Value) -> bool {
+    let members = configuration.as_object().cloned().unwrap_or_default();
+    knows(name) && is_written(&MetadataV3::new_with_configuration(name, members))
 }
 
 fn boxed(decoder: impl Decoder) -> Box<dyn Decoder> {
@@ -246,12 +269,15 @@ impl BytesToBytesCodecTraits for ByteCodec {
     ) -> Result<ArrayBytesRaw<'a>, CodecError> {
         match &self.encoder {
             Some(encoder) => encoder.encode(decoded, options),
-            None => {
-                let name = self.metadata.name();
-                Err(CodecError::Other(format!(
-                    "{name:?} is read, and not written with this configuration"
-                )))
-            }
+            None => match self.decoder.encode(&decoded) {
+                Some(encoded) => encoded.map(Cow::Owned).map_err(CodecError::Other),
+                None => {
+                    let name = self.metadata.name();
+                    Err(CodecError::Other(format!(
+                        "{name:?} is read, and not written with this configuration"
+                    )))
+                }
+            },
         }
     }
 

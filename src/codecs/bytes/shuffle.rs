@@ -48,6 +48,28 @@ impl Decoder for Shuffle {
         Ok(bytes)
     }
 
+    fn encode(&self, decoded: &[u8]) -> Option<Result<Vec<u8>, String>> {
+        if self.element <= 1 {
+            return Some(Ok(decoded.to_vec()));
+        }
+        if !decoded.len().is_multiple_of(self.element) {
+            let (found, element) = (decoded.len(), self.element);
+            return Some(Err(format!(
+                "{found} bytes are no whole number of elements of {element}"
+            )));
+        }
+        let elements = decoded.len() / self.element;
+        let mut bytes = vec![0; decoded.len()];
+        if elements > 0 {
+            for (n, plane) in bytes.chunks_exact_mut(elements).enumerate() {
+                for (byte, element) in plane.iter_mut().zip(decoded.chunks_exact(self.element)) {
+                    *byte = element[n];
+                }
+            }
+        }
+        Some(Ok(bytes))
+    }
+
     fn encoded_size(&self, decoded: u64) -> Option<u64> {
         Some(decoded)
     }

@@ -46,7 +46,7 @@ fn plain(text: &ArrayText, array: &OpenArray, element_size: usize) -> Result<Pla
                 codecs: plain,
                 replaced,
             } = plain_chain(&codecs, element_size);
-            let mut editor = editor(text, codecs.node.span());
+            let mut editor = editor(text, &[codecs.node.span()]);
             editor.replace(codecs.node.value, &plain);
             Ok(PlainDocument {
                 text: editor.apply().map_err(edited)?,

@@ -181,9 +181,9 @@ fn group_v3(
         return Err(Error::finding("zarr.json is no group"));
     };
     let Some(consolidated) = group.consolidated else {
-        return editor(text, 0..0).apply().map_err(edited);
+        return editor(text, &[]).apply().map_err(edited);
     };
-    let mut editor = editor(text, consolidated.node.span());
+    let mut editor = editor(text, &[consolidated.node.span()]);
     if skips {
         editor
             .remove_member(root.value, "consolidated_metadata")
@@ -209,10 +209,12 @@ fn group_v3(
 }
 
 /// An editor that has made strings of the bare non-finite numbers outside `kept`.
-pub(in super::super) fn editor(text: &Text, kept: std::ops::Range<usize>) -> Editor<'_> {
+pub(in super::super) fn editor<'t>(text: &'t Text, kept: &[std::ops::Range<usize>]) -> Editor<'t> {
     let mut editor = Editor::new(&text.text, &text.parsed.root);
     for number in non_finite(text) {
-        if number.end <= kept.start || kept.end <= number.start {
+        let apart =
+            |kept: &std::ops::Range<usize>| number.end <= kept.start || kept.end <= number.start;
+        if kept.iter().all(apart) {
             quote(&mut editor, text, number);
         }
     }

@@ -45,9 +45,23 @@ pub(in super::super) fn copy(
     entry: &Entry,
     interrupt: &Interrupt,
 ) -> Result<(), Error> {
+    copy_objects(staging, store, entry, interrupt, &|_| true)
+}
+
+/// Copies those files of an array as they are whose keys are wanted.
+pub(in super::super) fn copy_objects(
+    staging: &Staging,
+    store: &Path,
+    entry: &Entry,
+    interrupt: &Interrupt,
+    wanted: &dyn Fn(&str) -> bool,
+) -> Result<(), Error> {
     for object in Objects::below(&entry.directory) {
         let object = object?;
         interrupt.check()?;
+        if !wanted(&object.key) {
+            continue;
+        }
         if leads_out(&object.path, store) && !may_be_chunk(&object.key) {
             return Err(Error::finding(format!(
                 "{}: {:?} is a link that leads out of the store, and no chunk",

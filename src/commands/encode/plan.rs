@@ -1,0 +1,446 @@
+//! What is written for each array, decided before anything is: its chain bound, its documents, its encoder.
+
+use super::attributes::{self, Changes};
+use super::chain::{Missing, Packing, Wanted, for_array, raw};
+use super::chunks::Cut;
+use super::documents::{self, Spec};
+use super::examine::Sentinel;
+use super::source::Source;
+use super::tally::LossExample;
+use super::{Domain, EncodeArgs};
+use crate::catalog::{Text, named};
+use crate::codecs::{ArrayDocument, CarriedFrom, ChunkChanges, ChunkEncoder, packed_chain};
+use crate::error::Error;
+use crate::metadata::edit::Draft;
+use crate::metadata::json::{Limits, NonFinite, Value, parse};
+use crate::metadata::{Node, Problems, v3};
+use crate::transform::chain::{BoundChain, Direction};
+use crate::transform::data_type::DataType;
+use crate::transform::scalar::Scalar;
+
+/// What is known of an array before its chain is settled: a code for NaN may have to be found in the data.
+#[derive(Debug)]
+pub(super) struct Blueprint<'a> {
+    pub(super) path: String,
+    pub(super) source: Source,
+    /// The document in INPUT, if it has one.
+    text: Option<V3Text<'a>>,
+    args: &'a EncodeArgs,
+    /// The type that readers of OUTPUT see.
+    pub(super) data_type: DataType,
+    cut: Cut,
+    /// How INPUT is cut.
+    cut_now: Option<Cut>,
+    /// The fill of INPUT, in its type; `None` where it is undefined.
+    input_fill: Option<Scalar>,
+}
+
+/// The document of an array of Zarr v3, or what one of v2 becomes.
+#[derive(Debug)]
+pub(super) enum V3Text<'a> {
+    /// It is in INPUT.
+    Read(&'a Text),
+    /// It was made from one of v2.
+    Made(Box<Text>),
+}
+
+impl std::ops::Deref for V3Text<'_> {
+    type Target = Text;
+
+    fn deref(&self) -> &Text {
+        match self {
+            Self::Read(text) => text,
+            Self::Made(text) => text,
+        }
+    }
+}
+
+/// An array whose chain is settled.
+#[derive(Debug)]
+pub(super) struct Built {
+    pub(super) domain: Domain,
+    pub(super) packing: Packing,
+    /// The chain, bound to the fill.
+    pub(super) chain: BoundChain,
+    pub(super) fill: Scalar,
+    /// What the fill is stored as; where it cannot be, zero.
+    pub(super) fill_code: Scalar,
+    /// Whether the code of the fill decodes to something else.
+    pub(super) fill_drifts: bool,
+    /// Why the fill does not survive, if it does not.
+    pub(super) fill_loss: Option<LossExample>,
+    /// Whether missing chunks have to be written, because OUTPUT has another fill.
+    pub(super) writes_missing: bool,
+    pub(super) sentinels: Vec<Sentinel>,
+    /// The values that fit, where not all do.
+    pub(super) fits: Option<(Scalar, Scalar)>,
+    /// The values that are neither clamped nor wrapped, by a chain that does that.
+    pub(super) lenient_range: Option<(Scalar, Scalar)>,
+    pub(super) encoder: ChunkEncoder,
+    /// The published document.
+    pub(super) document: String,
+    /// The compressors that zstd stands in for.
+    pub(super) replaced: Vec<String>,
+    pub(super) attributes: Changes,
+    /// How the output is cut.
+    pub(super) cut: Cut,
+}
+
+impl<'a> Blueprint<'a> {
+    /// Looks at an array, and at what is asked for.
+    pub(super) fn new(
+        path: &str,
+        source: Source,
+        text: Option<V3Text<'a>>,
+        args: &'a EncodeArgs,
+    ) -> Result<Self, Error> {
+        let name = named(path);
+        let incoming = DataType::from_name(source.data_type()).ok_or_else(|| {
+            let found = source.data_type();
+            Error::usage(format!(
+                "{name} holds {found}, and scale_offset and cast_value take real numbers"
+            ))
+            .hint("leave it out with --array '!...', and it is copied")
+        })?;
+        let data_type = match args.values {
+            Domain::Logical => incoming,
+            Domain::Stored => args.stream.dtype.ok_or_else(|| {
+                Error::usage("--values stored needs --dtype: the type that codes decode to")
+            })?,
+        };
+        let (input_fill, cut_now) = match &source {
+            Source::Array(array, _) => {
+                let defined = array.fill_is_defined();
+                let fill = defined.then(|| Scalar::from_ne_bytes(incoming, array.fill()));
+                let inner = array.inner_chunk_shape();
+                let grid = array.chunk_shape();
+                (fill, Some(Cut { grid, inner }))
+            }
+            Source::Flat(..) => (None, None),
+        };
+        let size = incoming.size();
+        let cut = args
+            .chunks
+            .cut(&name, source.shape(), cut_now.as_ref(), size)?;
+        Ok(Self {
+            path: path.to_owned(),
+            source,
+            text,
+            args,
+            data_type,
+            cut,
+            cut_now,
+            input_fill,
+        })
+    }
+
+    /// The type of the elements of INPUT.
+    fn incoming(&self) -> DataType {
+        match self.args.values {
+            Domain::Logical => self.data_type,
+            Domain::Stored => {
+                DataType::from_name(self.source.data_type()).unwrap_or(self.data_type)
+            }
+        }
+    }
+
+    fn attributes(&self) -> Option<&Value> {
+        self.text.as_deref()?.parsed.root.get("attributes")
+    }
+
+    /// The chain that is asked for.
+    pub(super) fn packing(&self, wanted: &Wanted) -> Result<Packing, Error> {
+        let mut packing = for_array(wanted, &self.path, self.data_type)?;
+        if self.args.values == Domain::Logical {
+            return Ok(packing);
+        }
+        let (found, stored) = (self.incoming(), packing.bound.stored_type());
+        let unsigned = attributes::is_unsigned(self.attributes());
+        let reinterpreted = unsigned && found.size() == stored.size() && stored.is_integer();
+        if found != stored && !reinterpreted {
+            return Err(Error::usage(format!(
+                "{} holds {found}, and the chain stores {stored}",
+                named(&self.path)
+            ))
+            .hint("with --values stored, --to is the type of INPUT"));
+        }
+        // What the attributes call missing is what the chain has to call missing.
+        let Missing::Auto(cast) = packing.missing else {
+            return Ok(packing);
+        };
+        let code = attributes::missing_code(self.attributes(), stored);
+        match code {
+            Some(code) => packing.with_missing(cast, code),
+            None => {
+                packing.missing = Missing::Settled;
+                Ok(packing)
+            }
+        }
+    }
+
+    /// Builds all that is needed to write the array with a chain.
+    pub(super) fn build(&self, packing: Packing) -> Result<Built, Error> {
+        let stored = packing.bound.stored_type();
+        let (fill, input_code) = self.fill(&packing)?;
+        let (chain, problems) = packing.with_fill(fill);
+        let chain = chain.ok_or_else(|| {
+            Error::usage(format!("the chain for {} is invalid", named(&self.path)))
+        })?;
+        let codecs = chain.codecs().len();
+        let trace = chain.fill();
+        let code = trace.and_then(|trace| trace.stored(codecs));
+        let fill_drifts = trace.is_none_or(|trace| trace.drifts(codecs));
+        let fill_code = code.unwrap_or_else(|| Scalar::from_bits(stored, 0));
+        let mut lost = problems;
+        if let Some(input) = input_code.filter(|input| *input != fill_code) {
+            lost.push(format!(
+                "the fill value {input} of INPUT decodes to {fill}, which is stored as {fill_code}"
+            ));
+        }
+        let fill_loss = (!lost.is_empty()).then(|| LossExample {
+            chunk: Vec::new(),
+            index: Vec::new(),
+            value: fill.to_string(),
+            reason: self.fill_reason(&packing, fill, &lost),
+        });
+        let sentinels = packing.sentinels();
+        let strict = packing.strict();
+        let lenient_range = strict.as_ref().and_then(BoundChain::fitting_range);
+        let fits = lenient_range.or_else(|| chain.fitting_range());
+        let changes = match self.args.keep_attributes {
+            true => Changes::default(),
+            false => Changes::of(self.attributes(), self.args.values, &packing),
+        };
+        let (document, codes, replaced) = self.documents(&packing, fill, fill_code, &changes)?;
+        let encoder = encoder(&codes).map_err(|error| {
+            Error::usage(format!("{} cannot be written", named(&self.path))).detail(error)
+        })?;
+        let writes_missing = match (self.args.values, self.input_fill) {
+            (Domain::Stored, _) => input_code.is_some_and(|input| input != fill_code),
+            (Domain::Logical, Some(input)) => !input.equals(fill),
+            (Domain::Logical, None) => false,
+        };
+        Ok(Built {
+            domain: self.args.values,
+            chain,
+            fill,
+            fill_code,
+            fill_drifts,
+            fill_loss,
+            writes_missing,
+            sentinels,
+            fits,
+            lenient_range,
+            encoder,
+            document,
+            replaced,
+            attributes: changes,
+            packing,
+            cut: self.cut.clone(),
+        })
+    }
+
+    /// The fill of the output, and where INPUT holds codes that of INPUT as a code, if it is kept.
+    fn fill(&self, packing: &Packing) -> Result<(Scalar, Option<Scalar>), Error> {
+        let data_type = self.data_type;
+        let asked = self
+            .args
+            .fill_value
+            .as_ref()
+            .map(|fill| (&fill.0, "--fill-value"));
+        let planned = packing
+            .fill
+            .as_ref()
+            .map(|fill| (fill, "the fill value of the plan"));
+        if let Some((literal, origin)) = asked.or(planned) {
+            let fill = Scalar::parse(literal, data_type).map_err(|error| {
+                Error::usage(format!("{origin} for {}: {error}", named(&self.path)))
+            })?;
+            return Ok((fill, None));
+        }
+        match (self.input_fill, self.args.values) {
+            (Some(fill), Domain::Logical) => Ok((fill, None)),
+            (Some(fill), Domain::Stored) => {
+                let code = reinterpret(fill, packing.bound.stored_type());
+                let fill = packing.bound.transform(Direction::Decode, code);
+                let fill = fill.map_err(|fault| {
+                    Error::finding(format!(
+                        "{}: the fill value {code} does not decode: {}",
+                        named(&self.path),
+                        fault.fault
+                    ))
+                    .hint("--fill-value gives another")
+                })?;
+                Ok((fill, Some(code)))
+            }
+            (None, _) => Ok((self.free_fill(packing), None)),
+        }
+    }
+
+    /// A fill that survives, for an array in which nothing is missing or what is missing is undefined.
+    fn free_fill(&self, packing: &Packing) -> Scalar {
+        let zero = Scalar::from_bits(self.data_type, 0);
+        let mut candidates = vec![zero];
+        candidates.extend(packing.sentinels().iter().map(|sentinel| sentinel.value));
+        candidates.extend(surviving(packing, zero));
+        let survives = |fill: &&Scalar| packing.with_fill(**fill).1.is_empty();
+        *candidates.iter().find(survives).unwrap_or(&zero)
+    }
+
+    /// Why the fill is lost, and what would not be.
+    fn fill_reason(&self, packing: &Packing, lossy: Scalar, lost: &[String]) -> String {
+        let mut reason = format!(
+            "the fill value {lossy} does not survive: {}",
+            lost.join("; ")
+        );
+        let fill = self
+            .input_fill
+            .filter(|_| self.args.values == Domain::Logical);
+        let zero = Scalar::from_bits(self.data_type, 0);
+        let nearest = surviving(packing, fill.unwrap_or(zero));
+        let mut choices: Vec<String> = nearest
+            .into_iter()
+            .take(1)
+            .map(|fill| format!("--fill-value {}", fill.to_json().trim_matches('"')))
+            .collect();
+        let nan = packing
+            .sentinels()
+            .iter()
+            .any(|sentinel| sentinel.value.is_nan());
+        if nan || matches!(packing.missing, Missing::Auto(_)) {
+            choices.push("--fill-value NaN".to_owned());
+        }
+        if !choices.is_empty() {
+            reason.push_str(&format!("; {} would do", choices.join(" or ")));
+        }
+        reason
+    }
+
+    /// The published document, that of the codes, and the compressors that zstd stands in for.
+    fn documents(
+        &self,
+        packing: &Packing,
+        fill: Scalar,
+        fill_code: Scalar,
+        changes: &Changes,
+    ) -> Result<(String, String, Vec<String>), Error> {
+        let stored = packing.bound.stored_type();
+        let now = self.cut_now.as_ref();
+        let was_sharded = now.is_some_and(|cut| cut.inner.is_some());
+        let chunks = ChunkChanges {
+            compressor: match (&self.args.chunks.compressor, self.text.as_deref()) {
+                (Some(compressor), _) => Some(compressor.codecs(stored.size())),
+                // What is new is compressed as zarr-python does it.
+                (None, None) => Some(super::CompressorArg::Zstd { level: 3 }.codecs(stored.size())),
+                (None, Some(_)) => None,
+            },
+            inner_chunks: self
+                .cut
+                .inner
+                .clone()
+                .filter(|inner| now.is_none_or(|cut| cut.inner.as_ref() != Some(inner))),
+            shards: (was_sharded != self.cut.inner.is_some()).then_some(!was_sharded),
+        };
+        let chains = |from: CarriedFrom<'_, '_>| {
+            let chain = |packing: &[Draft]| packed_chain(from, packing, stored.size(), &chunks);
+            (chain(&packing.drafts), chain(&[]))
+        };
+        let shape = self.source.shape();
+        // The digits of the document stay where the fill does.
+        let keeps = self.args.values == Domain::Logical
+            && self.input_fill.is_some_and(|input| input == fill);
+        let spec = |codecs: Draft, data_type: &'a str| Spec {
+            shape,
+            data_type,
+            fill: (!keeps).then(|| raw(&fill.to_json())),
+            grid: &self.cut.grid,
+            codecs,
+            attributes: changes,
+        };
+        let name = self.data_type.name();
+        let ((packed, plain), document) = match self.text.as_deref() {
+            None => {
+                let chains = chains(CarriedFrom::New);
+                let spec = spec(chains.0.codecs.clone(), name);
+                (chains, documents::new(raw(&fill.to_json()), &spec))
+            }
+            Some(text) => {
+                let mut problems = Problems::default();
+                let root = Node::root(&text.parsed.root);
+                let v3::Document::Array(array) = v3::read(&root, &mut problems) else {
+                    return Err(Error::finding("zarr.json is no array"));
+                };
+                let codecs = array
+                    .codecs
+                    .ok_or_else(|| Error::finding("zarr.json has no codecs"))?;
+                let chains = chains(CarriedFrom::V3(&codecs));
+                let document = documents::from_v3(text, &spec(chains.0.codecs.clone(), name))?;
+                (chains, document)
+            }
+        };
+        let keys = self
+            .text
+            .as_deref()
+            .map_or_else(documents::keys_default, documents::keys);
+        let codes = documents::of_codes(
+            keys,
+            raw(&fill_code.to_json()),
+            &spec(plain.codecs, stored.name()),
+        );
+        Ok((document, codes, packed.replaced))
+    }
+}
+
+/// Fills near a value that survive the chain.
+fn surviving(packing: &Packing, fill: Scalar) -> Vec<Scalar> {
+    let bound = &packing.bound;
+    let stored = bound.stored_type();
+    let ends = bound
+        .fitting_range()
+        .map_or_else(Vec::new, |(low, high)| vec![low, high]);
+    let near = [fill].into_iter().chain(ends);
+    let codes = near.filter_map(|value| bound.transform(Direction::Encode, value).ok());
+    let codes = codes.chain((0..=16).map(|n| Scalar::from_bits(stored, n)));
+    let fills = codes.filter_map(|code| bound.transform(Direction::Decode, code).ok());
+    fills
+        .filter(|fill| {
+            let (chain, problems) = packing.with_fill(*fill);
+            let drifts = chain.is_none_or(|chain| {
+                let codecs = chain.codecs().len();
+                chain.fill().is_none_or(|trace| trace.drifts(codecs))
+            });
+            problems.is_empty() && !drifts
+        })
+        .collect()
+}
+
+/// The same bits as an element of a type of the same size.
+fn reinterpret(value: Scalar, data_type: DataType) -> Scalar {
+    Scalar::from_bits(data_type, value.bits())
+}
+
+/// An encoder for the array of a document.
+fn encoder(document: &str) -> Result<ChunkEncoder, String> {
+    with_array(document, |array| {
+        ChunkEncoder::new(ArrayDocument::V3(array)).map_err(|error| error.to_string())
+    })?
+}
+
+/// Reads the document of an array that was made here.
+pub(super) fn with_array<R>(
+    document: &str,
+    use_it: impl FnOnce(&v3::Array<'_>) -> R,
+) -> Result<R, String> {
+    let parsed = parse(document.as_bytes(), &Limits::default(), NonFinite::Keep);
+    let parsed = parsed.map_err(|error| error.to_string())?;
+    let mut problems = Problems::default();
+    let document = v3::read(&Node::root(&parsed.root), &mut problems);
+    let array = match document {
+        v3::Document::Array(array) => array.complete(),
+        _ => None,
+    };
+    match array {
+        Some(array) => Ok(use_it(&array)),
+        None => Err("the document is no array".to_owned()),
+    }
+}

@@ -1,0 +1,470 @@
+//! A run of `encode` from INPUT to OUTPUT: what is done with each array, in the order in which it is done.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::super::rewrite::documents::{groups, stale_copies};
+use super::super::rewrite::input::{Input, Watch, heed_signals, open, shares, warn_of_fill};
+use super::super::rewrite::output::{copy, copy_objects, key};
+use super::chain::{Missing, Wanted};
+use super::flat::{FlatForm, open_npy};
+use super::plan::{Blueprint, V3Text};
+use super::report::{self, Done};
+use super::roles::Roles;
+use super::source::Source;
+use super::write::Run;
+use super::{EncodeArgs, Format, raw, unselected};
+use crate::catalog::{ArrayText, Entry, Kind, named};
+use crate::cli::GlobalArgs;
+use crate::error::{Error, ExitCode};
+use crate::interrupt::Interrupt;
+use crate::migration::v2::NoteKind;
+use crate::pipeline::Pipeline;
+use crate::store::{Existing, Place, StagedFile, Staging};
+use crate::transform::data_type::DataType;
+use crate::ui::Ui;
+
+/// Where arrays come from.
+enum From {
+    Store(Box<Input>),
+    Npy(PathBuf),
+    Bytes,
+}
+
+/// What is done with one array.
+struct Planned<'a> {
+    path: String,
+    entry: Option<&'a Entry>,
+    action: Action<'a>,
+}
+
+enum Action<'a> {
+    Pack(Box<Blueprint<'a>>),
+    /// All files are copied as they are.
+    Copy(&'static str),
+    /// Chunks are copied as they are, beside this document.
+    Convert(&'static str, String),
+}
+
+pub(super) fn run(ui: &mut Ui, global: &GlobalArgs, args: &EncodeArgs) -> Result<ExitCode, Error> {
+    let existing = match args.overwrite {
+        true => Existing::Replace,
+        false => Existing::Refuse,
+    };
+    let output = Place::resolve(&args.output)?;
+    let from = input(args, &output)?;
+    let report_place = report_place(args, &output)?;
+    Staging::check(&output, existing)?;
+    let wanted = Wanted::read(&args.chain, args.stream.codecs.as_ref())?;
+    let (threads, memory, _) = shares(global);
+    let planned = plan(ui, args, &from, &wanted, memory)?;
+    if args.dry_run {
+        return show_plan(ui, args, planned, &wanted);
+    }
+    let group_documents = match &from {
+        From::Store(input) => group_documents_of(ui, input)?,
+        From::Npy(_) | From::Bytes => GroupDocuments::default(),
+    };
+    let interrupt = heed_signals()?;
+    let staging = Staging::begin(&output, existing)?;
+    for leftover in staging.leftovers() {
+        ui.status(leftover);
+    }
+    let (watch, refused) = (Watch::default(), AtomicBool::new(false));
+    let pipeline = Pipeline {
+        threads,
+        memory,
+        interrupt: &interrupt,
+        observer: &watch,
+    };
+    let run = Run {
+        args,
+        pipeline: &pipeline,
+        staging: &staging,
+        refused: &refused,
+    };
+    let done = write(ui, &run, &from, planned, &wanted, &interrupt)?;
+    let refusal = report::refusal(args, &done);
+    if refusal.is_none() {
+        if let From::Store(input) = &from {
+            for (path, text) in group_documents.with(input, &done)? {
+                staging.write(&key(&path, "zarr.json"), text.as_bytes())?;
+            }
+        }
+        staging.publish(&interrupt)?;
+    }
+    print(ui, args, &done, refusal.is_none(), report_place, &interrupt)?;
+    match refusal {
+        Some(refusal) => Err(refusal),
+        None => Ok(ExitCode::Done),
+    }
+}
+
+/// Finds out what INPUT is, once it is sure that OUTPUT has nothing to do with it.
+fn input(args: &EncodeArgs, output: &Place) -> Result<From, Error> {
+    if args.input == OsStr::new("-") {
+        if args.chain.params.as_deref() == Some(Path::new("-")) {
+            return Err(Error::usage(
+                "INPUT and --params cannot both come on standard input",
+            ));
+        }
+        if args.raw.shape.is_none()
+            || args.stream.dtype.is_none() && args.values == super::Domain::Logical
+        {
+            return Err(
+                Error::usage("bytes on standard input need --dtype and --shape")
+                    .hint("for example: --dtype float32 --shape 24,721,1440"),
+            );
+        }
+        return Ok(From::Bytes);
+    }
+    let place = Place::resolve(&args.input)?;
+    Place::require_apart(&place, output)?;
+    if place.is_file() {
+        if !args.array.is_empty() {
+            return Err(Error::usage("--array cannot be used for a .npy file"));
+        }
+        return Ok(From::Npy(place.path().to_owned()));
+    }
+    let input = Input::open(&args.input, &args.array)?;
+    if let Some(error) = input.catalog.error() {
+        return Err(error.hint("what is broken has to be mended or moved away first"));
+    }
+    Ok(From::Store(Box::new(input)))
+}
+
+/// Where the report is to be written, which must be outside of what is read and written.
+fn report_place(args: &EncodeArgs, output: &Place) -> Result<Option<Place>, Error> {
+    let Some(path) = &args.report else {
+        return Ok(None);
+    };
+    let place = Place::resolve(path)?;
+    Place::require_apart(&place, output)?;
+    if args.input != OsStr::new("-") {
+        Place::require_apart(&place, &Place::resolve(&args.input)?)?;
+    }
+    StagedFile::check(&place, Existing::Replace)?;
+    Ok(Some(place))
+}
+
+/// Decides what is done with each array.
+fn plan<'a>(
+    ui: &mut Ui,
+    args: &'a EncodeArgs,
+    from: &'a From,
+    wanted: &Wanted,
+    memory: u64,
+) -> Result<Vec<Planned<'a>>, Error> {
+    let planned = match from {
+        From::Store(input) => plan_store(ui, args, input, wanted, memory)?,
+        From::Npy(path) => vec![single(args, Source::file(open_npy(path)?))?],
+        From::Bytes => {
+            let source = Source::Flat(raw_form(args)?, OnceLock::new());
+            vec![single(args, source)?]
+        }
+    };
+    if let Some(plan) = wanted.plan() {
+        let packed = planned
+            .iter()
+            .filter(|one| matches!(one.action, Action::Pack(_)));
+        let packed: Vec<_> = packed.map(|one| one.path.as_str()).collect();
+        plan.require_all_used(&packed)?;
+    }
+    Ok(planned)
+}
+
+fn single(args: &EncodeArgs, source: Source) -> Result<Planned<'_>, Error> {
+    Ok(Planned {
+        path: String::new(),
+        entry: None,
+        action: Action::Pack(Box::new(Blueprint::new("", source, None, args)?)),
+    })
+}
+
+/// What bytes on standard input are.
+fn raw_form(args: &EncodeArgs) -> Result<FlatForm, Error> {
+    let (Some(shape), Some(data_type)) = (&args.raw.shape, raw_type(args)) else {
+        return Err(Error::usage(
+            "bytes on standard input need --dtype and --shape",
+        ));
+    };
+    let form = FlatForm {
+        data_type: data_type.name().to_owned(),
+        size: data_type.size(),
+        byte_order: args.raw.byte_order(),
+        fortran_order: false,
+        shape: shape.0.clone(),
+    };
+    form.data_bytes()?;
+    Ok(form)
+}
+
+/// The type of bytes on standard input: that of codes is what is stored.
+fn raw_type(args: &EncodeArgs) -> Option<DataType> {
+    match args.values {
+        super::Domain::Logical => args.stream.dtype,
+        super::Domain::Stored => args.chain.to.or(args.stream.dtype),
+    }
+}
+
+fn plan_store<'a>(
+    ui: &mut Ui,
+    args: &'a EncodeArgs,
+    input: &'a Input,
+    wanted: &Wanted,
+    memory: u64,
+) -> Result<Vec<Planned<'a>>, Error> {
+    let roles = Roles::of(&input.catalog);
+    let chosen = args.array.iter().any(|pattern| !pattern.excludes());
+    let mut planned = Vec::new();
+    for (entry, text) in input.arrays() {
+        let left_alone = if !input.selection.contains(&entry.path) {
+            Some("not selected")
+        } else if chosen {
+            None
+        } else if wanted
+            .plan()
+            .is_some_and(|plan| plan.leaves_out(&entry.path))
+        {
+            Some("not in the plan")
+        } else {
+            roles.left_alone(entry, text, &type_name(text))
+        };
+        let converted = unselected::converted(text).map_err(|error| {
+            let named = Error::finding(format!("{}: {error}", named(&entry.path)));
+            error
+                .details()
+                .iter()
+                .fold(named, |named, detail| named.detail(detail.clone()))
+        })?;
+        for note in converted.iter().flat_map(|converted| &converted.notes) {
+            match note.kind {
+                NoteKind::MaskLost => ui.warning(format!("{}: {note}", named(&entry.path))),
+                _ => tracing::info!("{}: {note}", named(&entry.path)),
+            }
+        }
+        let action = match (left_alone, converted) {
+            (Some(reason), None) => Action::Copy(reason),
+            (Some(reason), Some(converted)) => Action::Convert(reason, converted.text),
+            (None, converted) => {
+                let document = match (text, converted) {
+                    (_, Some(converted)) => {
+                        V3Text::Made(Box::new(unselected::parsed(converted.text)?))
+                    }
+                    (ArrayText::V3(text), None) => V3Text::Read(text),
+                    (ArrayText::V2 { .. }, None) => continue,
+                };
+                warn_of_fill(ui, entry, text);
+                let array = open(entry, text, memory)?;
+                let source = Source::Array(Box::new(array), entry.directory.clone());
+                let blueprint = Blueprint::new(&entry.path, source, Some(document), args)?;
+                Action::Pack(Box::new(blueprint))
+            }
+        };
+        planned.push(Planned {
+            path: entry.path.clone(),
+            entry: Some(entry),
+            action,
+        });
+    }
+    input.selection.require_all_used()?;
+    if !planned
+        .iter()
+        .any(|one| matches!(one.action, Action::Pack(_)))
+    {
+        let mut error = Error::usage("no array to pack");
+        for Planned { path, action, .. } in planned.iter().take(10) {
+            if let Action::Copy(reason) | Action::Convert(reason, _) = action {
+                error = error.detail(format!("{}: {reason}", named(path)));
+            }
+        }
+        return Err(error.hint("--array names arrays that are left alone otherwise"));
+    }
+    Ok(planned)
+}
+
+/// The name of the type of an array in Zarr v3.
+fn type_name(text: &ArrayText) -> String {
+    let name = text
+        .with(|document| crate::codecs::model::Model::new(document).map(|model| model.type_name));
+    name.ok().and_then(Result::ok).unwrap_or_default()
+}
+
+fn show_plan(
+    ui: &mut Ui,
+    args: &EncodeArgs,
+    planned: Vec<Planned<'_>>,
+    wanted: &Wanted,
+) -> Result<ExitCode, Error> {
+    let mut done = Vec::new();
+    for Planned { path, action, .. } in planned {
+        let one = match action {
+            Action::Copy(reason) => Done::Copied(reason),
+            Action::Convert(reason, _) => Done::Converted(reason),
+            Action::Pack(blueprint) => {
+                let packing = blueprint.packing(wanted)?;
+                let mut built = blueprint.build(packing)?;
+                // A code is found in the data; until then it is unknown whether a fill of NaN survives.
+                if let Missing::Auto(_) = built.packing.missing
+                    && built.fill.is_nan()
+                {
+                    built.fill_loss = None;
+                }
+                Done::Planned(Box::new(built), blueprint.source.shape().to_vec())
+            }
+        };
+        done.push((path, one));
+    }
+    let refusal = report::refusal(args, &done);
+    let report = report::report(args, &done, false);
+    match args.format {
+        Some(Format::Json) => ui.print(json(&report)?)?,
+        _ => ui.print(report::human(&report))?,
+    }
+    match refusal {
+        Some(refusal) => Err(refusal),
+        None => Ok(ExitCode::Done),
+    }
+}
+
+/// Writes every array, or looks at all of them where one is lost.
+fn write(
+    ui: &mut Ui,
+    run: &Run<'_>,
+    from: &From,
+    planned: Vec<Planned<'_>>,
+    wanted: &Wanted,
+    interrupt: &Interrupt,
+) -> Result<Vec<(String, Done)>, Error> {
+    let mut done = Vec::new();
+    for Planned {
+        path,
+        entry,
+        action,
+    } in planned
+    {
+        let one = match (action, from) {
+            (Action::Pack(blueprint), _) => {
+                if let Source::Flat(form, flat) = &blueprint.source
+                    && flat.get().is_none()
+                {
+                    let read = raw::standard_input(form.clone(), run.staging, interrupt)?;
+                    flat.get_or_init(|| read);
+                }
+                let packing = blueprint.packing(wanted)?;
+                let outcome = run.array(ui, &blueprint, packing)?;
+                Done::Encoded(Box::new(outcome), blueprint.source.shape().to_vec())
+            }
+            (Action::Copy(reason), From::Store(input)) => {
+                if let Some(entry) = entry.filter(|_| !run.refused.load(Ordering::Relaxed)) {
+                    copy(run.staging, input.store.directory(), entry, interrupt)?;
+                }
+                Done::Copied(reason)
+            }
+            (Action::Convert(reason, document), From::Store(input)) => {
+                if let Some(entry) = entry.filter(|_| !run.refused.load(Ordering::Relaxed)) {
+                    let store = input.store.directory();
+                    copy_objects(run.staging, store, entry, interrupt, &|object| {
+                        ![".zarray", ".zattrs", ".zgroup", ".zmetadata", "zarr.json"]
+                            .contains(&object)
+                    })?;
+                }
+                let object = key(&path, "zarr.json");
+                run.staging.write(&object, document.as_bytes())?;
+                Done::Converted(reason)
+            }
+            (Action::Copy(reason) | Action::Convert(reason, _), _) => Done::Copied(reason),
+        };
+        done.push((path, one));
+    }
+    Ok(done)
+}
+
+/// What the documents of groups are made from, beside those of arrays that have changed.
+#[derive(Debug, Default)]
+struct GroupDocuments {
+    stale: Vec<String>,
+}
+
+fn group_documents_of(ui: &mut Ui, input: &Input) -> Result<GroupDocuments, Error> {
+    let stale = stale_copies(&input.catalog);
+    for path in &stale {
+        ui.warning(format!(
+            "{}: listed by consolidated metadata, and not there; the copy is left out of OUTPUT",
+            named(path)
+        ));
+    }
+    Ok(GroupDocuments { stale })
+}
+
+impl GroupDocuments {
+    /// The documents of all groups.
+    fn with(
+        &self,
+        input: &Input,
+        done: &[(String, Done)],
+    ) -> Result<BTreeMap<String, String>, Error> {
+        let mut converted = BTreeMap::new();
+        for (entry, text) in input.arrays() {
+            let one = done.iter().find(|(path, _)| *path == entry.path);
+            if let Some((path, Done::Converted(_))) = one
+                && let Some(document) = unselected::converted(text)?
+            {
+                converted.insert(path.as_str(), document.text);
+            }
+        }
+        let (mut arrays, mut copied) = (BTreeMap::new(), BTreeMap::new());
+        for (path, done) in done {
+            match done {
+                Done::Encoded(outcome, _) => {
+                    arrays.insert(path.as_str(), outcome.built.document.as_str());
+                }
+                Done::Converted(_) => {
+                    if let Some(document) = converted.get(path.as_str()) {
+                        arrays.insert(path.as_str(), document.as_str());
+                    }
+                }
+                Done::Copied(_) | Done::Planned(..) => {}
+            }
+        }
+        for entry in &input.catalog.entries {
+            if let Kind::Array(ArrayText::V3(text)) = &entry.kind
+                && !arrays.contains_key(entry.path.as_str())
+            {
+                copied.insert(entry.path.as_str(), text.text.as_str());
+            }
+        }
+        let stale: Vec<_> = self.stale.iter().map(String::as_str).collect();
+        groups(&input.catalog, &arrays, &copied, &stale)
+    }
+}
+
+fn print(
+    ui: &mut Ui,
+    args: &EncodeArgs,
+    done: &[(String, Done)],
+    written: bool,
+    place: Option<Place>,
+    interrupt: &Interrupt,
+) -> Result<(), Error> {
+    let report = report::report(args, done, written);
+    if let Some(place) = place {
+        let file = StagedFile::begin(&place, Existing::Replace)?;
+        file.write_at(json(&report)?.as_bytes(), 0)?;
+        file.publish(interrupt)?;
+    }
+    match args.format {
+        Some(Format::Json) => ui.print(json(&report)?),
+        _ if written => ui.print(report::human(&report)),
+        _ => Ok(()),
+    }
+}
+
+fn json(report: &crate::report::encode::EncodeReport) -> Result<String, Error> {
+    let text = serde_json::to_string_pretty(report);
+    let text = text.map_err(|error| Error::finding("the report is no JSON").because(error))?;
+    Ok(text + "\n")
+}
