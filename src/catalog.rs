@@ -124,7 +124,7 @@ impl Catalog {
     pub fn error(&self) -> Option<Error> {
         let mut findings = Vec::new();
         for (path, error) in &self.faults {
-            findings.push((ErrorKind::Io, format!("{}: {}", named(path), causes(error))));
+            findings.push((error.kind(), format!("{}: {}", named(path), causes(error))));
         }
         for entry in &self.entries {
             if let Kind::Broken(broken) = &entry.kind {
@@ -375,6 +375,26 @@ fn report(name: &str, text: &Text, problems: &Problems, findings: &mut Vec<Findi
 }
 
 impl Text {
+    /// Where in the document, whose name is given, a JSON pointer leads: with line and column, if there is anything.
+    #[must_use]
+    pub fn place(&self, name: &str, pointer: &str) -> String {
+        // Of a member that is not there, the place where it should be.
+        let mut prefix = pointer;
+        let value = loop {
+            match (self.parsed.root.lookup(prefix), prefix.rfind('/')) {
+                (Some(value), _) => break value,
+                (None, Some(at)) => prefix = &prefix[..at],
+                (None, None) => break &self.parsed.root,
+            }
+        };
+        let position = LineIndex::new(self.text.as_bytes()).position(value.span.start);
+        let (line, column) = (position.line, position.column);
+        match pointer {
+            "" => format!("{name}, line {line} column {column}"),
+            pointer => format!("{name}, line {line} column {column}, {pointer}"),
+        }
+    }
+
     /// Whether the document holds bare non-finite numbers, which are no JSON.
     #[must_use]
     pub fn has_non_finite(&self) -> bool {

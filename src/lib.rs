@@ -7,6 +7,7 @@
 //! and [`error`] says how a run can end.
 
 pub mod catalog;
+pub mod cf;
 pub mod cli;
 pub mod codecs;
 pub mod commands;
@@ -18,6 +19,7 @@ pub mod migration;
 pub mod npy;
 pub mod pieces;
 pub mod pipeline;
+pub mod readers;
 pub mod region;
 pub mod report;
 pub mod selection;

@@ -305,6 +305,17 @@ pub fn runs(
     }
 }
 
+/// The place of the first element of `part` in the row-major order of `whole`, which it is inside of.
+#[must_use]
+pub fn offset(part: &[Range<u64>], whole: &[Range<u64>]) -> u64 {
+    let dimensions = part.iter().zip(whole);
+    dimensions.fold(0, |offset: u64, (part, whole)| {
+        let length = whole.end.saturating_sub(whole.start);
+        let inside = part.start.saturating_sub(whole.start);
+        offset.saturating_mul(length).saturating_add(inside)
+    })
+}
+
 /// The box of a chunk: where it lies in the array, what is beyond the edge included.
 #[must_use]
 pub fn chunk_box(index: &[u64], chunk_shape: &[u64]) -> Vec<Range<u64>> {
@@ -373,6 +384,7 @@ mod tests {
         ];
         for (shape, chunks, limit) in cases {
             let all = Region::all(shape);
+            assert_eq!(offset(&all.ranges, &all.ranges), 0);
             let mut next = 0;
             for piece in Boxes::new(&all, chunks, limit) {
                 assert!(elements(&piece).unwrap() <= limit);
@@ -386,6 +398,7 @@ mod tests {
                     count += length;
                 });
                 assert_eq!(first, Some(next));
+                assert_eq!(offset(&piece, &all.ranges), next as u64);
                 next += count;
             }
             assert_eq!(

@@ -272,6 +272,22 @@ impl Ui {
         }
     }
 
+    /// Starts to count bytes of which nobody knows how many there will be. `what` says what becomes of them: `decoded`.
+    #[must_use]
+    pub fn count(&self, what: &str) -> Progress {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+        let template = format!("{{spinner}} {{binary_bytes}} {what}, {{binary_bytes_per_sec}}");
+        if let Ok(style) = ProgressStyle::with_template(&template) {
+            bar.set_style(style);
+        }
+        Progress {
+            bar,
+            bars: self.progress.then(|| self.bars.clone()),
+            started: Instant::now(),
+            shown: OnceLock::new(),
+        }
+    }
+
     /// Where the log goes: standard error, without tearing a progress bar.
     #[must_use]
     pub fn log_writer(&self) -> LogWriter {

@@ -195,6 +195,12 @@ impl OpenArray {
         places.all(|(n, length)| n < length).then_some(index)
     }
 
+    /// How chunks are named.
+    #[must_use]
+    pub const fn chunk_keys(&self) -> &ChunkKeys {
+        &self.layout.keys
+    }
+
     /// The key of a chunk in the store.
     #[must_use]
     pub fn chunk_key(&self, index: &[u64]) -> String {

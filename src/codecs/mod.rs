@@ -26,9 +26,10 @@ mod register;
 mod representation;
 mod shard;
 pub mod stages;
+mod stored;
 #[cfg(test)]
 mod tests;
-mod v2;
+pub mod v2;
 #[cfg(test)]
 mod vectors;
 mod words;
@@ -39,4 +40,5 @@ pub use keys::ChunkKeys;
 pub use plain::{PlainChain, PlainEncoder, plain_chain, plain_chain_v2};
 pub use register::register_all;
 pub use shard::Shard;
+pub use stored::{Gaps, TakePiece};
 pub use words::short;

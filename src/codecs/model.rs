@@ -153,8 +153,9 @@ impl Model {
     }
 }
 
-/// Whether a codec is one of those from arrays to arrays that numcodecs has.
-fn is_filter(name: &str) -> bool {
+/// Whether a codec is one of those from arrays to arrays that leave the shape as it is: the packing ones, and some of numcodecs.
+#[must_use]
+pub fn is_filter(name: &str) -> bool {
     let name = name.strip_prefix("numcodecs.").unwrap_or(name);
     [
         "delta",

@@ -9,6 +9,7 @@ use zarrs::array::{Array, ArrayBytes, ArrayMetadata, CodecOptions};
 use zarrs::storage::store::MemoryStore;
 
 use super::lower::TRANSPOSE;
+use super::v2::core_compressor;
 use crate::metadata::edit::{Draft, Layout};
 use crate::metadata::json::{Limits, NonFinite, Value, parse};
 use crate::metadata::v3::{Chain, Codec, SHARDING};
@@ -51,16 +52,13 @@ pub fn plain_chain_v2(compressor: Option<(&str, &Value)>, element_size: usize) -
     };
     let mut codecs = vec![bytes(None, element_size)];
     if let Some((id, configuration)) = compressor {
-        let level = configuration.get("level").map(Draft::from);
-        codecs.push(match id {
-            "gzip" => configured("gzip", [("level", level.unwrap_or(Draft::from(1_u64)))]),
-            "zstd" => zstd(level.unwrap_or(Draft::from(0_u64))),
-            "blosc" => blosc_v2(configuration, element_size),
+        match core_compressor(id, configuration, element_size as u64) {
+            Ok(Some(core)) => codecs.push(core.codec),
             _ => {
                 plain.replaced.push(id.to_owned());
-                zstd(Draft::from(SUBSTITUTE_LEVEL))
+                codecs.push(zstd(Draft::from(SUBSTITUTE_LEVEL)));
             }
-        });
+        }
     }
     plain.codecs = Draft::Array(codecs);
     plain
@@ -152,29 +150,6 @@ fn bytes(codec: Option<&Codec<'_>>, element_size: usize) -> Draft {
     let endian = configuration.and_then(|node| node.value.get("endian"));
     let endian = endian.and_then(Value::as_str).unwrap_or("little");
     configured("bytes", [("endian", Draft::string(endian))])
-}
-
-/// Blosc of Zarr v2, whose members numcodecs always writes.
-fn blosc_v2(configuration: &Value, element_size: usize) -> Draft {
-    let member =
-        |name: &str, otherwise: Draft| configuration.get(name).map_or(otherwise, Draft::from);
-    // -1 leaves the choice to the size of an element.
-    let shuffle = match configuration.get("shuffle").and_then(Value::as_number) {
-        Some("0") => "noshuffle",
-        Some("2") => "bitshuffle",
-        Some("-1") if element_size == 1 => "bitshuffle",
-        _ => "shuffle",
-    };
-    configured(
-        "blosc",
-        [
-            ("cname", member("cname", Draft::string("lz4"))),
-            ("clevel", member("clevel", Draft::from(5_u64))),
-            ("shuffle", Draft::string(shuffle)),
-            ("typesize", Draft::from(element_size as u64)),
-            ("blocksize", member("blocksize", Draft::from(0_u64))),
-        ],
-    )
 }
 
 /// Blosc, told the size of what it shuffles now.

@@ -50,6 +50,17 @@ pub(super) fn advance(index: &mut [u64], grid: &[u64]) {
     }
 }
 
+/// The index that comes at place `n` of a grid in C order, counted from 0.
+pub(super) fn index_at(n: u64, grid: &[u64]) -> Vec<u64> {
+    let mut rest = n;
+    let mut index = vec![0; grid.len()];
+    for (at, length) in index.iter_mut().zip(grid).rev() {
+        *at = rest % (*length).max(1);
+        rest /= (*length).max(1);
+    }
+    index
+}
+
 /// The number of elements, or of chunks, if it can be told.
 pub(super) fn product(lengths: impl IntoIterator<Item = u64>) -> Option<u64> {
     lengths.into_iter().try_fold(1_u64, u64::checked_mul)
@@ -109,5 +120,9 @@ mod tests {
         }
         assert_eq!(seen, [[0, 0], [0, 1], [1, 0], [1, 1]]);
         assert_eq!(index, [0, 0]);
+        for (n, index) in (0..).zip(seen) {
+            assert_eq!(index_at(n, &[2, 2]), index);
+        }
+        assert_eq!(index_at(0, &[]), [0; 0]);
     }
 }

@@ -37,11 +37,11 @@ pub(super) struct Sharding {
 
 /// Where the inner chunks of a shard are.
 #[derive(Debug)]
-struct Index(Vec<u64>);
+pub(super) struct Index(Vec<u64>);
 
 impl Index {
     /// The bytes of inner chunk number `n`; `None` where it is missing.
-    fn range(&self, n: usize, shard_bytes: u64) -> Result<Option<(u64, u64)>, Failure> {
+    pub(super) fn range(&self, n: usize, shard_bytes: u64) -> Result<Option<(u64, u64)>, Failure> {
         let (offset, length) = match self.0.get(2 * n..2 * n + 2) {
             Some(&[MISSING, MISSING]) => return Ok(None),
             Some(&[offset, length]) => (offset, length),
@@ -58,7 +58,7 @@ impl Index {
 
 impl Sharding {
     /// The place of the index in a shard.
-    fn index_start(&self, shard_bytes: u64) -> Result<u64, Failure> {
+    pub(super) fn index_start(&self, shard_bytes: u64) -> Result<u64, Failure> {
         let Some(start) = shard_bytes.checked_sub(self.index_bytes) else {
             let needed = self.index_bytes;
             return Err(Failure::unsound(format!(
@@ -79,7 +79,7 @@ impl Sharding {
         inner.saturating_add(1 << 16)
     }
 
-    fn decode_index(&self, encoded: &[u8]) -> Result<Index, Failure> {
+    pub(super) fn decode_index(&self, encoded: &[u8]) -> Result<Index, Failure> {
         let bytes = self.index.decode(Cow::Borrowed(encoded))?;
         let (numbers, _) = bytes.as_chunks::<8>();
         Ok(Index(
@@ -152,7 +152,7 @@ impl Sharding {
 }
 
 /// A part of a shard whose bounds were checked against its length.
-fn slice(shard: &[u8], offset: u64, length: u64) -> Result<&[u8], Failure> {
+pub(super) fn slice(shard: &[u8], offset: u64, length: u64) -> Result<&[u8], Failure> {
     let range = usize::try_from(offset)
         .ok()
         .zip(usize::try_from(length).ok());

@@ -1,21 +1,30 @@
 //! `zarrpack decode`: stored codes in, values out.
 
+mod cf;
+mod csv;
 mod documents;
-mod input;
+mod element;
 mod npy;
+mod report_file;
+mod reporting;
+mod source;
 mod store;
 mod text;
+mod verify;
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+pub use self::cf::CfType;
 use super::scalar_stream::ScalarStreamArgs;
 use crate::cli::{Example, GlobalArgs, footer};
+use crate::codecs::OpenArray;
 use crate::error::{Error, ExitCode};
-use crate::region::RegionSpec;
+use crate::region::{Region, RegionSpec};
 use crate::selection::ArrayPattern;
+use crate::store::Existing;
 use crate::transform::chain::Direction;
 use crate::ui::Ui;
 
@@ -31,6 +40,14 @@ const EXAMPLES: &[Example] = &[
     Example {
         purpose: "Look at a corner of an array",
         command: "zarrpack decode packed.zarr - --array t2m --region '0,:5,:5' --format csv",
+    },
+    Example {
+        purpose: "Write one array as a table of coordinates and values",
+        command: "zarrpack decode packed.zarr - --array t2m --format csv > t2m.csv",
+    },
+    Example {
+        purpose: "Apply CF attributes such as scale_factor, and verify what was written",
+        command: "zarrpack decode era5.zarr plain.zarr --cf --verify --report era5.json",
     },
     Example {
         purpose: "Decode three codes as a reader of a Zarr array of float64 with this chain would",
@@ -77,12 +94,41 @@ pub struct DecodeArgs {
 
     /// Form of the data on standard output, or of the report otherwise
     ///
-    /// Data: jsonl (one JSON scalar a line, in row-major order; the default), csv (indices and value), raw (bytes in
-    /// row-major order, native endian, no header). Report: human (the default) or json.
+    /// Data: jsonl (one JSON scalar a line, in row-major order; the default), csv (coordinates or indices, and the value), raw
+    /// (bytes in row-major order, native endian, no header). Report: human (the default) or json.
+    ///
+    /// In csv each dimension has a column. It is called by the name of the dimension and has the values of its coordinate, the
+    /// array of one dimension of that name in the same group; without one, it is called dim_N and has indices from 0.
     #[arg(long, value_name = "FORM", value_enum)]
     pub format: Option<Format>,
 
-    /// Replace OUTPUT if it exists, once the new one is complete
+    /// Apply the CF attributes scale_factor, add_offset, _FillValue, missing_value and _Unsigned
+    ///
+    /// value = stored * scale_factor + add_offset, computed in float64; what is missing becomes NaN. The attributes are not in
+    /// OUTPUT any more, and valid_min, valid_max and valid_range are in the units of the values. TYPE is that of the values: auto
+    /// (the default) is float64, except that floats of which some are only missing keep their type; float32; or float64. Values
+    /// outside valid_* are not missing. Where a codec packs already, scale_factor and add_offset are refused.
+    #[arg(
+        long,
+        value_name = "TYPE",
+        value_enum,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "auto"
+    )]
+    pub cf: Option<CfType>,
+
+    /// Read back what was written, and compare it bit for bit, before it appears
+    ///
+    /// Decodes everything a second time. Where a bit differs, nothing appears, and the exit code is 1.
+    #[arg(long)]
+    pub verify: bool,
+
+    /// File to write the report to, as JSON, whatever --format says
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+
+    /// Replace OUTPUT if it exists, once the new one is complete; and the file of --report
     #[arg(long)]
     pub overwrite: bool,
 
@@ -108,7 +154,7 @@ pub enum Format {
     Json,
     /// Data: one JSON scalar a line
     Jsonl,
-    /// Data: indices and value, with a header
+    /// Data: coordinates or indices, and the value, with a header
     Csv,
     /// Data: bytes
     Raw,
@@ -172,6 +218,8 @@ impl DecodeArgs {
                 "--dry-run",
                 matches!(mode, Mode::Stream | Mode::Text) && self.dry_run,
             ),
+            ("--cf", mode == Mode::Stream && self.cf.is_some()),
+            ("--report", mode == Mode::Stream && self.report.is_some()),
             ("--dtype and --codecs", mode != Mode::Stream && streams),
             (
                 "--format csv or raw",
@@ -186,9 +234,34 @@ impl DecodeArgs {
                 matches!(mode, Mode::Npy | Mode::Store) && data,
             ),
         ];
+        if self.dry_run && self.report.is_some() {
+            return Err(Error::usage(
+                "--report cannot be used with --dry-run, which writes nothing",
+            )
+            .hint("--format json prints the plan"));
+        }
         match useless.into_iter().find(|(_, given)| *given) {
             Some((flag, _)) => Err(Error::usage(format!("{flag} cannot be used for {what}"))),
             None => Ok(()),
+        }
+    }
+
+    /// What is to happen to what is in place.
+    const fn existing(&self) -> Existing {
+        if self.overwrite {
+            Existing::Replace
+        } else {
+            Existing::Refuse
+        }
+    }
+
+    /// The part of an array that is wanted.
+    fn region_of(&self, array: &OpenArray) -> Result<Region, Error> {
+        match &self.region {
+            Some(spec) => spec
+                .resolve(array.shape())
+                .map_err(|error| Error::usage(format!("--region: {error}"))),
+            None => Ok(Region::all(array.shape())),
         }
     }
 }

@@ -1,15 +1,33 @@
 //! `zarrpack migrate-legacy`: arguments, and the run from a plan to what was written.
 
+mod describe;
 mod outline;
+mod undo;
+mod write;
 
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, ValueEnum};
 
+use super::rewrite::input::heed_signals;
+use crate::catalog::{Catalog, named};
 use crate::cli::{Example, GlobalArgs, JsonSource, footer};
-use crate::error::{Error, ExitCode};
-use crate::selection::ArrayPattern;
+use crate::error::{Error, ErrorKind, ExitCode};
+use crate::layout::quantities::things;
+use crate::metadata::edit::Draft;
+use crate::metadata::json::{Limits, NonFinite, parse};
+use crate::metadata::v3;
+use crate::migration::hierarchy::{HierarchyPlan, NodeOutcome, NodePlan, Wishes, Work};
+use crate::migration::options::{self, Options};
+use crate::migration::verdict::DecodeKind;
+use crate::pipeline::Pipeline;
+use crate::report::migrate_legacy::{Outcome, Report};
+use crate::selection::{ArrayPattern, Selection};
+use crate::store::Store;
 use crate::ui::Ui;
+
+/// How many arrays an error names.
+const LISTED: usize = 100;
 
 const EXAMPLES: &[Example] = &[
     Example {
@@ -189,12 +207,173 @@ pub enum ReportFormat {
 /// Where the command line asks for what cannot be done, an array cannot be migrated, or something could not be read or
 /// written.
 pub fn run(ui: &mut Ui, global: &GlobalArgs, args: &MigrateLegacyArgs) -> Result<ExitCode, Error> {
-    let _ = (ui, global);
     args.check()?;
-    Ok(ExitCode::Done)
+    let store = Store::open(&args.store)?;
+    if let Some(journal) = &args.undo {
+        return undo::run(ui, args, &store, journal);
+    }
+    let wishes = args.wishes()?;
+    let selection = Selection::new(args.arrays.clone())
+        .map_err(|error| Error::usage(format!("--array: {error}")))?;
+    let interrupt = heed_signals()?;
+    // Documents are read once nobody else may change them, and once what a killed run has left is mended.
+    let exclusive = if args.in_place && !args.dry_run {
+        Some(write::begin(ui, &store)?)
+    } else {
+        write::warn_of_unfinished(ui, &store);
+        None
+    };
+    let catalog = Catalog::read(&store);
+    if catalog.entries.is_empty() && catalog.faults.is_empty() {
+        let message = format!("no Zarr array or group in {:?}", args.store);
+        return Err(Error::new(ErrorKind::Io, message)
+            .hint("STORE is a directory with zarr.json, .zarray or .zgroup, or one above it"));
+    }
+    let progress = ui.count("decoded");
+    let observer = |bytes| progress.advance(bytes);
+    let pipeline = Pipeline {
+        threads: global.threads(),
+        memory: global.memory(),
+        interrupt: &interrupt,
+        observer: &observer,
+    };
+    let work = Work {
+        store: &store,
+        catalog: &catalog,
+        selection: &selection,
+        wishes: &wishes,
+        pipeline: &pipeline,
+    };
+    let plan = work.plan()?;
+    if !plan.is_unsure() {
+        selection.require_all_used()?;
+    }
+    let documents = plan.documents(&work)?;
+    let mut report = describe::report(&work, &plan, &documents);
+    let refused = args.refusal(&plan);
+    if let (Some(exclusive), None) = (exclusive, &refused) {
+        write::in_place(ui, args, exclusive, &work, &plan, &documents, &mut report)?;
+    } else if args.in_place && refused.is_none() {
+        write::check(ui, args, &store, &documents)?;
+    } else if refused.is_some() && (args.in_place || args.output.is_some()) {
+        report.outcome = Outcome::Refused;
+    }
+    drop(progress);
+    args.print(ui, &report)?;
+    args.end(ui, &plan, &report, refused)
 }
 
 impl MigrateLegacyArgs {
+    /// What is asked of the plan.
+    fn wishes(&self) -> Result<Wishes, Error> {
+        let fill_value = match &self.fill_value {
+            None => None,
+            Some(source) => Some(fill_value(source)?),
+        };
+        Ok(Wishes {
+            array: Options {
+                exact: self.exact,
+                require_identical: self.require_identical,
+                verify: self.verify.into(),
+                missing: self.missing.clone(),
+                fill_value,
+            },
+            separator: self.separator.map(Into::into),
+            remove_v2: self.remove_v2,
+        })
+    }
+
+    /// Why nothing is written, though that was asked for.
+    fn refusal(&self, plan: &HierarchyPlan) -> Option<Error> {
+        let impossible: Vec<_> = plan
+            .arrays
+            .iter()
+            .filter(|node| node.is_impossible())
+            .collect();
+        let in_tree = impossible.iter().any(|node| node.tree.is_some());
+        if !impossible.is_empty() && (!self.skip_impossible || in_tree) {
+            let count = things(impossible.len() as u64, "array");
+            let error = Error::new(plan.worst(), format!("{count} cannot be migrated"));
+            let error = listed(error, &impossible);
+            return Some(if in_tree {
+                error.hint("a hierarchy of Zarr v2 is migrated as a whole or not at all")
+            } else {
+                error.hint("--skip-impossible goes on without them")
+            });
+        }
+        let unproven = |node: &&NodePlan| match &node.outcome {
+            NodeOutcome::Migrate(plan) => plan.decode.kind != DecodeKind::Identical,
+            _ => false,
+        };
+        let differing: Vec<_> = plan.arrays.iter().filter(unproven).collect();
+        if self.require_identical && !differing.is_empty() {
+            let count = things(differing.len() as u64, "array");
+            let error = Error::finding(format!("{count} not proven to keep all values"));
+            let error = listed(error, &differing);
+            return Some(if self.exact {
+                error
+            } else {
+                error.hint("--exact computes as the legacy codec did")
+            });
+        }
+        None
+    }
+
+    fn print(&self, ui: &mut Ui, report: &Report) -> Result<(), Error> {
+        match self.format {
+            ReportFormat::Json => {
+                let json = serde_json::to_string_pretty(report)
+                    .map_err(|error| Error::io("could not write the report as JSON", error))?;
+                ui.print(json + "\n")
+            }
+            ReportFormat::Human => {
+                let style = ui.output_style();
+                for line in outline::lines(report, style) {
+                    ui.print(line + "\n")?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// What the run ends with once the report is printed.
+    fn end(
+        &self,
+        ui: &mut Ui,
+        plan: &HierarchyPlan,
+        report: &Report,
+        refused: Option<Error>,
+    ) -> Result<ExitCode, Error> {
+        // Standard output comes first, so that on a terminal messages stand below the report.
+        ui.flush()?;
+        if report.outcome == Outcome::Written {
+            ui.status(outline::title(report));
+            if report.summary.differs > 0 {
+                ui.warning(format!(
+                    "values of {} differ, as the report says",
+                    things(report.summary.differs, "array")
+                ));
+            }
+        }
+        let writes = self.in_place || self.output.is_some();
+        if let Some(error) = refused
+            && (writes
+                || plan.arrays.iter().any(NodePlan::is_impossible) && !self.skip_impossible
+                || self.require_identical)
+        {
+            return Err(error);
+        }
+        let impossible = plan.arrays.iter().any(NodePlan::is_impossible);
+        let mut exit = ExitCode::Done;
+        if impossible {
+            exit = exit.merge(plan.worst().exit_code());
+        }
+        if self.check && !report.documents.is_empty() {
+            exit = exit.merge(ExitCode::Findings);
+        }
+        Ok(exit)
+    }
+
     /// Refuses what the parser cannot.
     fn check(&self) -> Result<(), Error> {
         if self.output.is_some() && !self.copy_chunks && !self.metadata_only {
@@ -202,5 +381,66 @@ impl MigrateLegacyArgs {
                 .hint("--copy-chunks makes a store of its own; --metadata-only writes documents to lay over STORE"));
         }
         Ok(())
+    }
+}
+
+/// Names arrays, and for those that cannot be migrated the reasons.
+fn listed(mut error: Error, nodes: &[&NodePlan]) -> Error {
+    for node in nodes.iter().take(LISTED) {
+        let path = named(&node.path);
+        error = match &node.outcome {
+            NodeOutcome::Impossible(obstacles) => {
+                obstacles.iter().fold(error, |error, obstacle| {
+                    let places = [obstacle.file, obstacle.reason.pointer.as_deref()];
+                    let place: String = places
+                        .into_iter()
+                        .flatten()
+                        .map(|part| format!("{part} "))
+                        .collect();
+                    let place = place.trim_end();
+                    let colon = if place.is_empty() { "" } else { ": " };
+                    error.detail(format!("{path}: {place}{colon}{}", obstacle.reason.message))
+                })
+            }
+            _ => error.detail(path),
+        };
+    }
+    if nodes.len() > LISTED {
+        error = error.detail(format!("and {} more", nodes.len() - LISTED));
+    }
+    error
+}
+
+/// The value of `--fill-value`.
+fn fill_value(source: &JsonSource) -> Result<Draft, Error> {
+    let given = source.read("--fill-value")?;
+    match parse(given.text.as_bytes(), &Limits::default(), NonFinite::Refuse) {
+        Ok(parsed) => Ok(Draft::from(&parsed.root)),
+        Err(error) => {
+            let refused = Error::usage(format!("{} is not JSON: {error}", given.origin));
+            Err(match given.hint() {
+                Some(hint) => refused.hint(hint),
+                None => refused.hint("NaN and infinities are strings: '\"NaN\"'"),
+            })
+        }
+    }
+}
+
+impl From<Verify> for options::Verify {
+    fn from(verify: Verify) -> Self {
+        match verify {
+            Verify::Data => Self::Data,
+            Verify::Sample => Self::Sample,
+            Verify::None => Self::None,
+        }
+    }
+}
+
+impl From<Separator> for v3::Separator {
+    fn from(separator: Separator) -> Self {
+        match separator {
+            Separator::Dot => Self::Dot,
+            Separator::Slash => Self::Slash,
+        }
     }
 }

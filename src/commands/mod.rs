@@ -6,6 +6,7 @@ pub mod encode;
 pub mod inspect;
 pub mod man;
 pub mod migrate_legacy;
+mod rewrite;
 mod scalar_stream;
 
 use clap::Subcommand;

@@ -1,10 +1,18 @@
 //! Copies of a hierarchy's documents, kept in one place: inline in a v3 group, or as v2's
 //! `.zmetadata`.
 
+mod build;
+mod compare;
+mod update;
+
 use super::extension::{Extra, extras};
 use super::json::Value;
 use super::node::Node;
 use super::problem::{Problem, ProblemKind, Problems};
+
+pub use build::inline;
+pub use compare::{Stale, StaleKind, stale};
+pub use update::{Changed, Updated, bring_in_step, update};
 
 /// Longer paths are refused. No store takes them, and repeated in every entry below them they would
 /// fill the memory.

@@ -22,4 +22,5 @@ pub mod v3;
 pub use extension::{Extension, Extra};
 pub use kind::DocumentKind;
 pub use node::{Located, Node};
+pub(crate) use problem::describe;
 pub use problem::{Problem, ProblemKind, Problems};

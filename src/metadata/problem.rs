@@ -84,7 +84,7 @@ impl Problems {
 
 /// A value as a message shows it: scalars themselves, cut where they are long, and the type of all
 /// else.
-pub(super) fn describe(value: &Value) -> String {
+pub(crate) fn describe(value: &Value) -> String {
     if let Some(text) = value.as_str() {
         return format!("\"{}\"", cut(text).escape_debug());
     }

@@ -20,11 +20,13 @@ pub struct Site {
 pub struct Question<'q> {
     /// Pairs of chains whose decoding is compared over all codes.
     pub comparisons: &'q [Comparison<'q>],
-    /// Codes that must be told used or unused, whatever the width of the stored type. A few.
+    /// Codes that must be told used or unused, whatever the width of the stored type. A few. A code is used where one occurs
+    /// that equals it numerically: any NaN stands for any other, and zeros of either sign for each other.
     pub watch: &'q [Scalar],
 }
 
-/// How a code is used. Padding is what lies in a chunk beyond the edge of the array.
+/// How a code is used. Padding is what lies in a chunk beyond the edge of the array; where a codec before the site mixes
+/// elements, as `delta` does, values inside depend on it, and it counts as held by the array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Use {
     /// No chunk holds it.
@@ -70,7 +72,7 @@ pub struct Presence {
     pub chunks: u64,
     /// Chunks, or shards, that are missing and read as the fill.
     pub missing: u64,
-    /// Inner chunks that are missing in shards that are stored.
+    /// Inner chunks that are missing in shards that are stored. A shard that is missing in a shard counts once.
     pub missing_inner: u64,
 }
 
@@ -91,7 +93,8 @@ pub struct Scan {
 
 /// Answers questions about the data of one array.
 pub trait Evidence {
-    /// Reads every stored chunk and looks at all codes of a site, without those that missing chunks would decode to.
+    /// Reads every stored chunk and looks at all codes of a site, without those that missing chunks would decode to, and without
+    /// those of missing inner chunks, unless a codec between the site and the shard mixes elements.
     ///
     /// # Errors
     ///

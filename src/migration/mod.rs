@@ -7,11 +7,14 @@
 
 mod array;
 mod candidates;
+mod copies;
 mod document;
+pub mod documents;
 pub mod encoding;
 pub mod evidence;
 mod fill;
 mod forms;
+pub mod hierarchy;
 mod judge;
 mod missing;
 mod notes;
@@ -19,11 +22,13 @@ pub mod options;
 pub mod outcome;
 mod prove;
 mod rewrite;
+pub mod scan;
 mod settle;
 mod site;
 #[cfg(test)]
 mod tests;
 mod unused;
+pub mod v2;
 pub mod verdict;
 
 pub use array::plan;

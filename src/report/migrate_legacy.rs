@@ -8,6 +8,9 @@ use serde_json::Value;
 /// The name of the schema.
 pub const SCHEMA: &str = "zarrpack.migrate-legacy/1";
 
+/// The name of the schema of what `--undo` prints.
+pub const UNDO_SCHEMA: &str = "zarrpack.migrate-legacy.undo/1";
+
 /// The document.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -61,6 +61,80 @@ pub enum StoreError {
     /// Another process is writing the same output.
     #[error("another process is writing to {0:?}")]
     Busy(PathBuf),
+    /// Another process is changing the same hierarchy.
+    #[error("another process{} is changing {root:?}", process(*.pid))]
+    Locked {
+        /// The outermost group.
+        root: PathBuf,
+        /// The number of the process, if that is known.
+        pid: Option<u32>,
+        /// The lock file.
+        lock: PathBuf,
+    },
+    /// A document is not what a change was planned from, or what it left.
+    #[error("{0:?} was changed by somebody else meanwhile")]
+    Changed(PathBuf),
+    /// A copy was read back and is not the same.
+    #[error("{0:?} does not hold what was copied to it")]
+    CopyDiffers(PathBuf),
+    /// Documents are not what the change left that is to be undone.
+    #[error("{} changed since {journal:?} was written", several(.documents))]
+    ChangedSince {
+        /// The journal.
+        journal: PathBuf,
+        /// The documents.
+        documents: Vec<PathBuf>,
+    },
+    /// A document that is a link, or reached through one, and lies elsewhere.
+    #[error("{path:?} leads to {target:?}, outside the hierarchy")]
+    LeadsOut {
+        /// The document.
+        path: PathBuf,
+        /// Where it is.
+        target: PathBuf,
+    },
+    /// Links make two documents one, and they are to become different.
+    #[error("{0:?} would have to become two different documents, for links lead to it")]
+    Twice(PathBuf),
+    /// A document without permission to write.
+    #[error("{0:?} is read-only")]
+    ReadOnly(PathBuf),
+    /// The undo journal would be part of the store.
+    #[error("the undo journal {journal:?} would lie inside {store:?}")]
+    JournalInside {
+        /// The journal.
+        journal: PathBuf,
+        /// The hierarchy.
+        store: PathBuf,
+    },
+    /// Something has the name of the undo journal.
+    #[error("{0:?} exists, and the undo journal replaces nothing")]
+    JournalExists(PathBuf),
+    /// The undo journal cannot be made where it belongs.
+    #[error("the undo journal cannot be written to {0:?}")]
+    NoJournalPlace(PathBuf),
+    /// A run that was killed has left its journal where nothing is any more.
+    #[error("an earlier run was killed, and its journal {0:?} cannot be reached")]
+    JournalGone(PathBuf),
+    /// A run on another hierarchy was killed that also changed documents of this one.
+    #[error("an earlier run on {root:?} was killed, and its journal {journal:?} is unfinished")]
+    UnfinishedElsewhere {
+        /// The journal.
+        journal: PathBuf,
+        /// The hierarchy that it is for.
+        root: PathBuf,
+    },
+    /// Some documents were restored, and others not.
+    #[error("not all documents are restored")]
+    Unfinished,
+    /// A file that is no journal.
+    #[error("{path:?} is no undo journal: {reason}")]
+    NotAJournal {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        reason: String,
+    },
     /// Input and output are one place.
     #[error("input and output are the same place, {0:?}")]
     Same(PathBuf),
@@ -115,22 +189,62 @@ impl StoreError {
             | Self::NotReplaceable(_)
             | Self::Same(_)
             | Self::Nested { .. }
+            | Self::JournalInside { .. }
+            | Self::JournalExists(_)
             | Self::Key(_) => ErrorKind::Usage,
             Self::TooLarge { .. }
             | Self::NotUtf8(_)
-            | Self::Loop { .. }
-            | Self::TooManyLinks { .. } => ErrorKind::Finding,
-            Self::Busy(_)
+            | Self::LeadsOut { .. }
+            | Self::Twice(_)
+            | Self::NotAJournal { .. } => ErrorKind::Finding,
+            Self::Loop { .. }
+            | Self::TooManyLinks { .. }
+            | Self::Busy(_)
             | Self::NotFound(_)
             | Self::NotADirectory(_)
             | Self::NotAFile(_)
+            | Self::Locked { .. }
+            | Self::Changed(_)
+            | Self::CopyDiffers(_)
+            | Self::ChangedSince { .. }
+            | Self::ReadOnly(_)
+            | Self::NoJournalPlace(_)
+            | Self::JournalGone(_)
+            | Self::UnfinishedElsewhere { .. }
+            | Self::Unfinished
             | Self::Io { .. } => ErrorKind::Io,
             Self::Interrupted(Interrupted(signal)) => signal.kind(),
         }
     }
 
-    fn hint(&self) -> Option<&'static str> {
-        match self {
+    fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::Locked { lock, .. } => {
+                return Some(format!(
+                    "wait for it; if no such process lives, on no machine, remove {lock:?}"
+                ));
+            }
+            Self::UnfinishedElsewhere { root, .. } => {
+                return Some(format!(
+                    "run on {root:?} first, which restores its documents"
+                ));
+            }
+            Self::Changed(_) => {
+                Some("run again: the change is planned anew from what is there now")
+            }
+            Self::ChangedSince { .. } => Some(
+                "the journal holds the documents as they were: compare them, and restore by hand what is wanted",
+            ),
+            Self::LeadsOut { .. } => Some("run on the hierarchy that the document belongs to"),
+            Self::ReadOnly(_) => Some("give it permission to be written if it may be changed"),
+            Self::JournalInside { .. } => Some("pass --journal PATH with a path outside the store"),
+            Self::JournalExists(_) => Some("pass --journal PATH with a path at which nothing is"),
+            Self::NoJournalPlace(_) => {
+                Some("pass --journal PATH with a path in a directory that can be written to")
+            }
+            Self::JournalGone(_) => Some(
+                "make its directory reachable again: the store may be half changed, and the journal mends it",
+            ),
             Self::Exists(_) => Some("choose another place, or pass --overwrite to replace it"),
             Self::NotReplaceable(_) => {
                 Some("only a Zarr node, an empty directory or a file of the same sort is replaced")
@@ -139,8 +253,29 @@ impl StoreError {
                 Some("links and \"..\" were resolved; write to a directory beside the input")
             }
             _ => None,
-        }
+        };
+        hint.map(str::to_owned)
     }
+}
+
+/// A process by its number, if that is known.
+fn process(pid: Option<u32>) -> String {
+    pid.map_or_else(String::new, |pid| format!(" ({pid})"))
+}
+
+/// Some of many documents.
+fn several(documents: &[PathBuf]) -> String {
+    const SHOWN: usize = 5;
+    let shown: Vec<_> = documents
+        .iter()
+        .take(SHOWN)
+        .map(|path| format!("{path:?}"))
+        .collect();
+    let more = match documents.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("{}{more}", shown.join(", "))
 }
 
 impl From<StoreError> for Error {

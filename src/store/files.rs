@@ -46,6 +46,14 @@ impl Files {
         self.run("write", path, || file.write_all(bytes))
     }
 
+    /// Puts other bytes in place of all that is in a file. Not in one step: for what nobody relies upon meanwhile.
+    pub(super) fn rewrite(&self, file: &File, path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+        self.run("write", path, || {
+            file.set_len(0)?;
+            write_all_at(file, bytes, 0)
+        })
+    }
+
     pub(super) fn write_all_at(
         &self,
         file: &File,
@@ -68,6 +76,47 @@ impl Files {
     /// Copies the bytes and permissions of a file. The standard library lets the system share the blocks where it can.
     pub(super) fn copy(&self, from: &Path, to: &Path) -> Result<u64, StoreError> {
         self.run("copy to", to, || fs::copy(from, to))
+    }
+
+    /// Lets an empty file share the blocks of another. False where the file system cannot.
+    pub(super) fn share(&self, from: &File, to: &File, path: &Path) -> Result<bool, StoreError> {
+        self.run("copy to", path, || share(from, to))
+    }
+
+    /// Makes what was written through a handle survive a power cut.
+    pub(super) fn sync(&self, file: &File, path: &Path) -> Result<(), StoreError> {
+        self.run("flush", path, || file.sync_all())
+    }
+
+    /// Gives a file the permissions of another.
+    #[cfg(unix)]
+    pub(super) fn set_mode(&self, file: &File, path: &Path, mode: u32) -> Result<(), StoreError> {
+        use std::os::unix::fs::PermissionsExt;
+        self.run("set the permissions of", path, || {
+            file.set_permissions(fs::Permissions::from_mode(mode))
+        })
+    }
+
+    /// Gives a file an owner and a group, or the group alone where only that is allowed. False where neither is.
+    #[cfg(unix)]
+    pub(super) fn set_owner(
+        &self,
+        file: &File,
+        path: &Path,
+        (user, group): (u32, u32),
+    ) -> Result<bool, StoreError> {
+        use std::os::unix::fs::fchown;
+        let refused = |error: &io::Error| error.kind() == io::ErrorKind::PermissionDenied;
+        self.run("set the owner of", path, || {
+            match fchown(file, Some(user), Some(group)) {
+                Err(error) if refused(&error) => {}
+                outcome => return outcome.map(|()| true),
+            }
+            match fchown(file, None, Some(group)) {
+                Err(error) if refused(&error) => Ok(false),
+                outcome => outcome.map(|()| false),
+            }
+        })
     }
 
     /// Makes a file's contents survive a power cut.
@@ -110,6 +159,18 @@ impl Files {
             return Ok(false);
         }
         self.run("exchange with", to, || exchange(from, to))
+    }
+
+    pub(super) fn remove_file(&self, path: &Path) -> Result<(), StoreError> {
+        self.run("remove", path, || fs::remove_file(path))
+    }
+
+    /// Removes a file if it is there, and tells whether it was.
+    pub(super) fn discard(&self, path: &Path) -> Result<bool, StoreError> {
+        self.run("remove", path, || match fs::remove_file(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            outcome => outcome.map(|()| true),
+        })
     }
 
     pub(super) fn remove_dir(&self, path: &Path) -> Result<(), StoreError> {
@@ -159,6 +220,22 @@ fn write_all_at(file: &File, mut bytes: &[u8], mut offset: u64) -> io::Result<()
         }
     }
     Ok(())
+}
+
+#[cfg(target_os = "linux")]
+fn share(from: &File, to: &File) -> io::Result<bool> {
+    use rustix::io::Errno;
+    match rustix::fs::ioctl_ficlone(to, from) {
+        Ok(()) => Ok(true),
+        Err(error @ (Errno::NOSPC | Errno::DQUOT | Errno::IO)) => Err(error.into()),
+        // Another file system, one that cannot, a length it does not like: copying will tell.
+        Err(_) => Ok(false),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn share(_from: &File, _to: &File) -> io::Result<bool> {
+    Ok(false)
 }
 
 #[cfg(target_os = "linux")]

@@ -11,8 +11,10 @@ mod error;
 mod files;
 mod flush;
 mod hierarchy;
+mod journal;
 mod leftovers;
 mod objects;
+mod parallel;
 mod place;
 mod publish;
 mod staged_file;
@@ -24,10 +26,14 @@ pub use self::chunks::ChunkFiles;
 pub use self::document::{DEFAULT_MAX_DOCUMENT, Document, read_document};
 pub use self::error::StoreError;
 pub use self::hierarchy::{Enclosing, Store};
+pub use self::journal::{
+    Cause, Checked, Committed, Exclusive, Failure, Observer, Phase, Progress, Recovered,
+    Replacement, Rewrite, Undone, Unrestored, undo, undo_plan, unfinished,
+};
 pub use self::leftovers::Leftover;
 pub use self::objects::{Object, Objects};
 pub use self::place::{Place, Relation};
 pub use self::publish::Existing;
 pub use self::staged_file::StagedFile;
-pub use self::staging::Staging;
+pub use self::staging::{Copied, CopyObserver, Staging};
 pub use self::walk::{Descend, Node, Visit, WalkOptions, walk};

@@ -2,6 +2,7 @@
 
 use std::fs::{self, ReadDir};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use super::StoreError;
 
@@ -17,6 +18,8 @@ pub struct Object {
     pub path: PathBuf,
     /// Its length in bytes.
     pub length: u64,
+    /// When it was last written to, where the file system tells.
+    pub modified: Option<SystemTime>,
 }
 
 /// The files at and below a directory, in no order: an array may have more of them than can be sorted.
@@ -81,8 +84,12 @@ impl Objects {
         }
         let metadata = fs::metadata(&path).map_err(StoreError::io("look at", &path))?;
         if metadata.is_file() {
-            let length = metadata.len();
-            return Ok(Some(Object { key, path, length }));
+            return Ok(Some(Object {
+                key,
+                path,
+                length: metadata.len(),
+                modified: metadata.modified().ok(),
+            }));
         }
         if !metadata.is_dir() {
             return Err(StoreError::NotAFile(path));

@@ -1,7 +1,7 @@
 //! A single file that is built out of sight and appears whole.
 
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::files::Files;
 use super::leftovers::{Leftover, settle};
@@ -82,6 +82,12 @@ impl StagedFile {
     pub fn write_at(&self, bytes: &[u8], offset: u64) -> Result<(), StoreError> {
         let files = self.workspace.files();
         files.write_all_at(&self.file, &self.path, bytes, offset)
+    }
+
+    /// Where the file is until it is published: for reading back what was written.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Flushes the file, and puts it in place.

@@ -1,5 +1,7 @@
 //! A directory tree that is built out of sight and appears whole.
 
+mod copy;
+
 use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -11,6 +13,8 @@ use super::publish::{Existing, Shape, check, publish};
 use super::workspace::Workspace;
 use super::{Place, StoreError};
 use crate::interrupt::Interrupt;
+
+pub use self::copy::{Copied, CopyObserver};
 
 /// A store that is being written. Dropped before it is published, it is removed.
 #[derive(Debug)]

@@ -3,7 +3,8 @@
 //! Nothing here knows of stores, documents or printing. `cast_value`, `scale_offset` and `legacy` define the codecs one
 //! element at a time; `chain` binds a list of codecs to a type and a fill; `apply` runs a bound chain over slices with the
 //! `kernels`, which are held to the definitions; `equivalence` compares what two chains decode; `extent`
-//! tells the range and the step at every stage.
+//! tells the range and the step at every stage; `census` tells which codes occur. `cf` is the arithmetic of packing by
+//! attributes, which is no codec.
 
 #![cfg_attr(
     not(test),
@@ -17,6 +18,8 @@
 
 pub mod apply;
 pub mod cast_value;
+pub mod census;
+pub mod cf;
 pub mod chain;
 pub mod data_type;
 pub mod equivalence;

@@ -500,7 +500,7 @@ fn an_array_that_cannot_be_decoded_can_be_left_out() {
     copy    time
 
     --- stderr
-    warning: model/pressure: copied as it is, though it cannot be decoded here: /codecs/0: the codec "numcodecs.nonsense", which is not known
+    warning: model/pressure: copied as it is, though it cannot be decoded here: zarr.json, line 22 column 5, /codecs/0: the codec "numcodecs.nonsense", which is not known
     "#);
     insta::assert_snapshot!(sandbox.run("decode in.zarr out.zarr --skip-undecodable"), @r#"
     exit: 2

@@ -1,8 +1,8 @@
-//! Properties of the arithmetic, on random and adversarial values.
+//! Properties of the arithmetic and of edited documents, on random and adversarial values.
 //!
 //! The definitions of the codecs are held to exact fractions (`fractions`, `exact`) and to another implementation
 //! (`peer`), the kernels to the definitions bit for bit (`kernels`, `integers`), packing to its error bound (`packing`),
-//! and text to the scalars it stands for (`text`). Values come from `inputs`.
+//! and text to the scalars it stands for (`text`). Copies of documents are brought in step (`copies`). Values come from `inputs`.
 
 #![expect(
     clippy::panic,
@@ -10,6 +10,7 @@
     reason = "a property that cannot be tried fails"
 )]
 
+mod copies;
 mod exact;
 mod fractions;
 mod inputs;

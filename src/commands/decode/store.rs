@@ -3,28 +3,33 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use serde::Serialize;
-
+use super::super::rewrite::documents::{groups, stale_copies};
+use super::super::rewrite::input::{
+    Input, Watch, heed_signals, place, shares, stopped, warn_of_fill,
+};
+use super::super::rewrite::output::{copy, default_key, existing_chunks, key};
+use super::cf::CfType;
 use super::documents::{self, PlainDocument};
-use super::input::{Input, Watch, chunk_error, heed_signals, open, shares, stopped, warn_of_fill};
-use super::{DecodeArgs, Format};
+use super::report_file::ReportFile;
+use super::source::Source;
+use super::{DecodeArgs, Format, reporting, verify};
 use crate::catalog::{ArrayText, Entry, Kind, named};
 use crate::cli::GlobalArgs;
 use crate::codecs::model::Model;
 use crate::codecs::{ArrayDocument, OpenArray, PlainEncoder};
 use crate::error::{Error, ErrorKind, ExitCode};
-use crate::interrupt::Interrupt;
 use crate::pipeline::{OnFailure, Pipeline};
-use crate::store::{Existing, Objects, Place, Staging};
+use crate::report::decode::{Action as Did, Array as ArrayReport};
+use crate::store::{Place, Staging};
 use crate::ui::Ui;
 
 /// What is done with one array.
-struct Planned<'a> {
-    entry: &'a Entry,
-    action: Action,
+pub(super) struct Planned<'a> {
+    pub(super) entry: &'a Entry,
+    pub(super) action: Action,
 }
 
-enum Action {
+pub(super) enum Action {
     Decode(Box<Decode>),
     /// All files are copied as they are.
     Copy,
@@ -32,46 +37,53 @@ enum Action {
     Skip(Error),
 }
 
-struct Decode {
-    array: OpenArray,
-    document: PlainDocument,
+pub(super) struct Decode {
+    pub(super) source: Source,
+    pub(super) document: PlainDocument,
     encoder: PlainEncoder,
     /// Whether chunks keep their keys.
     same_keys: bool,
 }
 
-/// The report as JSON.
-#[derive(Debug, Serialize)]
-struct Report {
-    schema: &'static str,
-    dry_run: bool,
-    arrays: Vec<ArrayReport>,
+impl Decode {
+    /// The key of a chunk in OUTPUT.
+    pub(super) fn chunk_key(&self, index: &[u64]) -> String {
+        if self.same_keys {
+            self.source.array.chunk_key(index)
+        } else {
+            default_key(index)
+        }
+    }
+
+    /// The memory that a chunk takes on its way: as it is stored, decoded, unpacked, and encoded again. A shard is decoded
+    /// whole.
+    pub(super) fn working_bytes(&self) -> u64 {
+        let array = &self.source.array;
+        let decoded = array.working_bytes();
+        let elements = array.chunk_bytes() / array.element_size().max(1) as u64;
+        let written = elements.saturating_mul(self.source.element_size() as u64);
+        let unpacked = self.source.cf.as_ref().map_or(0, |_| written);
+        decoded
+            .saturating_add(decoded / 2)
+            .saturating_add(written)
+            .saturating_add(unpacked)
+    }
 }
 
-#[derive(Debug, Serialize)]
-struct ArrayReport {
-    path: String,
-    action: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    data_type: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    shape: Option<Vec<u64>>,
-    /// Compressors that zstd stands in for.
-    replaced: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
+/// What is written, and by what.
+pub(super) struct Job<'a> {
+    pub(super) pipeline: Pipeline<'a>,
+    pub(super) staging: Staging,
+    /// The directory of INPUT.
+    pub(super) store: &'a Path,
 }
 
 pub(super) fn run(ui: &mut Ui, global: &GlobalArgs, args: &DecodeArgs) -> Result<ExitCode, Error> {
-    let input = Input::open(args)?;
+    let input = Input::open(&args.input, &args.array)?;
     let output = Place::resolve(&args.output)?;
     Place::require_apart(input.store.place(), &output)?;
-    let existing = if args.overwrite {
-        Existing::Replace
-    } else {
-        Existing::Refuse
-    };
-    Staging::check(&output, existing)?;
+    let report_place = ReportFile::check(args, input.store.place(), Some(&output))?;
+    Staging::check(&output, args.existing())?;
     let (threads, memory, _) = shares(global);
     let mut exit = ExitCode::Done;
     if let Some(error) = input.catalog.error() {
@@ -81,62 +93,88 @@ pub(super) fn run(ui: &mut Ui, global: &GlobalArgs, args: &DecodeArgs) -> Result
         ui.warning(&error);
         exit = exit.merge(error.exit_code());
     }
-    let planned = plan(ui, &input, memory);
+    let planned = plan(ui, &input, memory, args);
     input.selection.require_all_used()?;
     refuse_undecodable(ui, &planned, args.skip_undecodable, &mut exit)?;
     let groups = group_documents(ui, &input, &planned)?;
+    let arrays = planned.iter().map(reported).collect();
+    let report = reporting::report(args, "zarr", arrays);
     if !args.dry_run {
         let interrupt = heed_signals()?;
-        let staging = Staging::begin(&output, existing)?;
+        let report_file = report_place.begin(ui)?;
+        let staging = Staging::begin(&output, args.existing())?;
         for leftover in staging.leftovers() {
             ui.status(leftover);
         }
-        let pipeline = Pipeline {
-            threads,
-            memory,
-            interrupt: &interrupt,
-            observer: &Watch::default(),
+        let job = Job {
+            pipeline: Pipeline {
+                threads,
+                memory,
+                interrupt: &interrupt,
+                observer: &Watch::default(),
+            },
+            staging,
+            store: input.store.directory(),
         };
         for node in &planned {
-            write(
-                ui,
-                &pipeline,
-                &staging,
-                input.store.directory(),
-                node,
-                &interrupt,
-            )?;
+            write(ui, &job, node)?;
         }
         for (path, text) in &groups {
-            staging.write(&key(path, "zarr.json"), text.as_bytes())?;
+            job.staging
+                .write(&key(path, "zarr.json"), text.as_bytes())?;
         }
-        staging.publish(&interrupt)?;
+        if args.verify {
+            verify::store(ui, &job, &planned, &groups)?;
+        }
+        job.staging.publish(&interrupt)?;
+        report_file.publish(&report, &interrupt)?;
     }
-    report(ui, args, &planned)?;
+    if args.format == Some(Format::Json) {
+        ui.print(reporting::to_json(&report)?)?;
+    } else {
+        reporting::print(ui, &planned, &report.arrays)?;
+    }
     Ok(exit)
 }
 
 /// Decides what is done with each array.
-fn plan<'a>(ui: &mut Ui, input: &'a Input, memory: u64) -> Vec<Planned<'a>> {
+fn plan<'a>(ui: &mut Ui, input: &'a Input, memory: u64, args: &DecodeArgs) -> Vec<Planned<'a>> {
     let mut planned = Vec::new();
     for (entry, text) in input.arrays() {
         let selected = input.selection.contains(&entry.path);
         let v2 = matches!(text, ArrayText::V2 { .. });
         // Beside a zarr.json, arrays of v2 would vanish from readers: they are rewritten whether selected or not.
-        let action = if v2 || selected && has_filters(text) {
-            warn_of_fill(ui, entry, text);
-            match decode(entry, text, memory) {
-                Ok(decode) => Action::Decode(Box::new(decode)),
-                Err(error) => Action::Skip(error),
-            }
+        let cf = args.cf.filter(|_| selected);
+        let packed = v2 || selected && has_filters(text);
+        let decoded = if packed
+            || cf.is_some() && text.with(OpenArray::check).is_ok_and(|open| open.is_ok())
+        {
+            Some(decode(entry, text, memory, cf))
         } else {
-            if let Ok(Err(error)) = text.with(OpenArray::check) {
-                ui.warning(format!(
-                    "{}: copied as it is, though it cannot be decoded here: {error}",
-                    named(&entry.path)
-                ));
+            None
+        };
+        let action = match decoded {
+            Some(Err(error)) => {
+                warn_of_fill(ui, entry, text);
+                Action::Skip(error)
             }
-            Action::Copy
+            // What has neither codecs nor attributes to apply stays as it is.
+            Some(Ok(decode)) if packed || decode.source.cf.is_some() => {
+                warn_of_fill(ui, entry, text);
+                decode.source.warn(ui);
+                Action::Decode(Box::new(decode))
+            }
+            _ => {
+                if let Ok(Err(error)) = text.with(OpenArray::check) {
+                    let problems = error.problems.iter().map(|problem| place(text, problem));
+                    ui.warning(format!(
+                        "{}: copied as it is, though it cannot be decoded here: {}",
+                        named(&entry.path),
+                        problems.collect::<Vec<_>>().join("; ")
+                    ));
+                }
+                Action::Copy
+            }
         };
         planned.push(Planned { entry, action });
     }
@@ -154,9 +192,15 @@ fn has_filters(text: &ArrayText) -> bool {
     filters.unwrap_or(true)
 }
 
-fn decode(entry: &Entry, text: &ArrayText, memory: u64) -> Result<Decode, Error> {
-    let array = open(entry, text, memory)?;
-    let document = documents::array(text, &array)?;
+/// Prepares the decoding of an array.
+pub(super) fn decode(
+    entry: &Entry,
+    text: &ArrayText,
+    memory: u64,
+    cf: Option<CfType>,
+) -> Result<Decode, Error> {
+    let source = Source::open(entry, text, memory, cf)?;
+    let document = documents::array(text, &source)?;
     let encoder = PlainEncoder::new(&document.text).map_err(|reason| {
         Error::finding(format!(
             "{} cannot be written as a plain array",
@@ -165,7 +209,7 @@ fn decode(entry: &Entry, text: &ArrayText, memory: u64) -> Result<Decode, Error>
         .detail(reason)
     })?;
     Ok(Decode {
-        array,
+        source,
         document,
         encoder,
         same_keys: matches!(text, ArrayText::V3(_)),
@@ -208,11 +252,20 @@ fn refuse_undecodable(
     };
     let arrays = if count == 1 { "array" } else { "arrays" };
     let mut error = Error::new(kind, format!("{count} {arrays} cannot be decoded"));
+    let mut hints: Vec<&String> = Vec::new();
     for one in refused {
         error = error.detail(one.to_string());
+        for hint in one.hints() {
+            if !hints.contains(&hint) {
+                hints.push(hint);
+            }
+        }
         for detail in one.details() {
             error = error.detail(detail.clone());
         }
+    }
+    for hint in hints {
+        error = error.hint(hint.clone());
     }
     Err(error.hint("--skip-undecodable goes on without them"))
 }
@@ -241,7 +294,7 @@ fn group_documents(
             skipped.push(&entry.path);
         }
     }
-    let stale = documents::stale_copies(&input.catalog);
+    let stale = stale_copies(&input.catalog);
     for path in &stale {
         ui.warning(format!(
             "{}: listed by consolidated metadata, and not there; the copy is left out of OUTPUT",
@@ -249,33 +302,17 @@ fn group_documents(
         ));
     }
     skipped.extend(stale.iter().map(String::as_str));
-    documents::groups(&input.catalog, &arrays, &copied, &skipped)
+    groups(&input.catalog, &arrays, &copied, &skipped)
 }
 
-/// The key of an object of a node.
-fn key(path: &str, object: &str) -> String {
-    if path.is_empty() {
-        object.to_owned()
-    } else {
-        format!("{path}/{object}")
-    }
-}
-
-fn write(
-    ui: &mut Ui,
-    pipeline: &Pipeline<'_>,
-    staging: &Staging,
-    store: &Path,
-    planned: &Planned<'_>,
-    interrupt: &Interrupt,
-) -> Result<(), Error> {
+fn write(ui: &mut Ui, job: &Job<'_>, planned: &Planned<'_>) -> Result<(), Error> {
     let Planned { entry, action } = planned;
     match action {
         Action::Skip(_) => Ok(()),
-        Action::Copy => copy(staging, store, entry, interrupt),
+        Action::Copy => copy(&job.staging, job.store, entry, job.pipeline.interrupt),
         Action::Decode(decode) => {
-            write_chunks(ui, pipeline, staging, entry, decode)?;
-            staging.write(
+            write_chunks(ui, job, entry, decode)?;
+            job.staging.write(
                 &key(&entry.path, "zarr.json"),
                 decode.document.text.as_bytes(),
             )?;
@@ -284,47 +321,24 @@ fn write(
     }
 }
 
-fn write_chunks(
-    ui: &mut Ui,
-    pipeline: &Pipeline<'_>,
-    staging: &Staging,
-    entry: &Entry,
-    decode: &Decode,
-) -> Result<(), Error> {
-    let Decode {
-        array,
-        encoder,
-        same_keys,
-        ..
-    } = decode;
-    let chunks = existing_chunks(array, &entry.directory)?;
+fn write_chunks(ui: &mut Ui, job: &Job<'_>, entry: &Entry, decode: &Decode) -> Result<(), Error> {
+    let chunks = existing_chunks(&decode.source.array, &entry.directory)?;
     let progress = ui.progress(chunks.len() as u64, "chunks");
-    // The chunk as it is stored, decoded, and encoded again; a shard is decoded whole.
-    let decoded = array.working_bytes();
-    let working = decoded
-        .saturating_add(decoded / 2)
-        .saturating_add(array.chunk_bytes());
-    let written = pipeline.unordered(
+    let working = decode.working_bytes();
+    let written = job.pipeline.unordered(
         chunks.into_iter(),
         |_| working,
         OnFailure::Stop,
         |index| -> Result<(), Error> {
-            let chunk = array
-                .decode_chunk(&index)
-                .map_err(|error| chunk_error(&entry.path, &error))?;
-            if let Some(chunk) = chunk {
-                let encoded = encoder.encode(chunk).map_err(|reason| {
+            if let Some(chunk) = decode.source.decode_chunk(&index)? {
+                let encoded = decode.encoder.encode(chunk).map_err(|reason| {
                     Error::finding(format!(
                         "{}: chunk {index:?} cannot be encoded: {reason}",
                         named(&entry.path)
                     ))
                 })?;
-                let object = if *same_keys {
-                    array.chunk_key(&index)
-                } else {
-                    default_key(&index)
-                };
-                staging.write(&key(&entry.path, &object), &encoded)?;
+                let object = decode.chunk_key(&index);
+                job.staging.write(&key(&entry.path, &object), &encoded)?;
             }
             progress.advance(1);
             Ok(())
@@ -334,118 +348,23 @@ fn write_chunks(
     written.into_result().map(|_| ()).map_err(stopped)
 }
 
-/// The key of a chunk in the default encoding.
-fn default_key(index: &[u64]) -> String {
-    index
-        .iter()
-        .fold("c".to_owned(), |key, n| format!("{key}/{n}"))
-}
-
-/// The indices of the chunks that exist, in row-major order: by the files that are there, since a grid may have more chunks
-/// than any machine could ask for.
-fn existing_chunks(array: &OpenArray, directory: &Path) -> Result<Vec<Vec<u64>>, Error> {
-    let mut chunks = Vec::new();
-    for object in Objects::below(directory) {
-        chunks.extend(array.chunk_index(&object?.key));
-    }
-    chunks.sort_unstable();
-    Ok(chunks)
-}
-
-/// Copies all files of an array as they are.
-fn copy(
-    staging: &Staging,
-    store: &Path,
-    entry: &Entry,
-    interrupt: &Interrupt,
-) -> Result<(), Error> {
-    for object in Objects::below(&entry.directory) {
-        let object = object?;
-        interrupt.check()?;
-        if leads_out(&object.path, store) && !may_be_chunk(&object.key) {
-            return Err(Error::finding(format!(
-                "{}: {:?} is a link that leads out of the store, and no chunk",
-                named(&entry.path),
-                object.path
-            )));
-        }
-        staging.copy(&object.path, &key(&entry.path, &object.key))?;
-    }
-    Ok(())
-}
-
-/// Whether a path is, by its links, outside of the store. Chunks may be, where a tool keeps large files elsewhere; anything else
-/// could be a secret that a hostile store wants copied.
-fn leads_out(path: &Path, store: &Path) -> bool {
-    let inside = path
-        .canonicalize()
-        .is_ok_and(|path| path.starts_with(store));
-    !inside
-}
-
-fn may_be_chunk(key: &str) -> bool {
-    let number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    let mut parts = key.split(['/', '.']);
-    parts.all(|part| part == "c" || number(part))
-}
-
-fn report(ui: &mut Ui, args: &DecodeArgs, planned: &[Planned<'_>]) -> Result<(), Error> {
-    let arrays: Vec<ArrayReport> = planned.iter().map(ArrayReport::of).collect();
-    if args.format == Some(Format::Json) {
-        let report = Report {
-            schema: "zarrpack.decode/1",
-            dry_run: args.dry_run,
-            arrays,
-        };
-        let text = serde_json::to_string_pretty(&report);
-        let text = text.map_err(|error| Error::finding("the report is no JSON").because(error))?;
-        return ui.print(text + "\n");
-    }
-    for array in arrays {
-        let shape = array.shape.iter().map(|shape| format!(" {shape:?}"));
-        let data_type = array.data_type.iter().map(|name| format!(" {name}"));
-        let replaced = array
-            .replaced
-            .iter()
-            .map(|name| format!(", zstd instead of {name}"));
-        let reason = array.reason.iter().map(|reason| format!(": {reason}"));
-        let rest: String = data_type
-            .chain(shape)
-            .chain(replaced)
-            .chain(reason)
-            .collect();
-        ui.print(format!(
-            "{:<7} {}{rest}\n",
-            array.action,
-            named(&array.path)
-        ))?;
-    }
-    Ok(())
-}
-
-impl ArrayReport {
-    fn of(planned: &Planned<'_>) -> Self {
-        let mut report = Self {
-            path: planned.entry.path.clone(),
-            action: "copy",
-            data_type: None,
-            shape: None,
-            replaced: Vec::new(),
-            reason: None,
-        };
-        match &planned.action {
-            Action::Copy => {}
-            Action::Skip(error) => {
-                report.action = "skip";
-                report.reason = Some(error.to_string());
-            }
-            Action::Decode(decode) => {
-                report.action = "decode";
-                report.data_type = Some(decode.array.data_type().to_owned());
-                report.shape = Some(decode.array.shape().to_vec());
-                report.replaced.clone_from(&decode.document.replaced);
-            }
-        }
-        report
+/// What was done with an array, for the report.
+fn reported(planned: &Planned<'_>) -> ArrayReport {
+    let path = planned.entry.path.clone();
+    match &planned.action {
+        Action::Copy => ArrayReport {
+            path,
+            ..ArrayReport::default()
+        },
+        Action::Skip(error) => ArrayReport {
+            path,
+            action: Did::Skip,
+            reason: Some(reporting::reason(error)),
+            ..ArrayReport::default()
+        },
+        Action::Decode(decode) => ArrayReport {
+            replaced: decode.document.replaced.clone(),
+            ..reporting::decoded(&decode.source)
+        },
     }
 }

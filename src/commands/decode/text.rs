@@ -1,49 +1,68 @@
 //! `decode` to standard output: values in row-major order.
 
-use super::input::{Input, Watch, chunk_error, heed_signals, shares, stopped};
-use super::{DecodeArgs, Format};
+use std::ops::Range;
+
+use super::super::rewrite::input::{Input, Watch, heed_signals, shares, stopped};
+use super::csv::Columns;
+use super::element::Element;
+use super::report_file::ReportFile;
+use super::source::Source;
+use super::{DecodeArgs, Format, reporting};
 use crate::cli::GlobalArgs;
-use crate::codecs::{ChunkError, OpenArray};
 use crate::error::{Error, ExitCode};
-use crate::pieces::{read_box, working_bytes};
 use crate::pipeline::{GridIndices, Pipeline};
-use crate::region::{Boxes, Region, elements};
-use crate::transform::data_type::DataType;
-use crate::transform::scalar::Scalar;
+use crate::region::{Boxes, elements};
 use crate::ui::Ui;
 
 /// The most bytes of values that are turned into text at a time. The text of a value may be ten times as long.
 const LARGEST_BOX: u64 = 4 << 20;
 
+/// The most bytes of a coordinate that are kept for the whole run. One that is larger is read again for each box.
+const LARGEST_COORDINATE: u64 = 64 << 20;
+
 pub(super) fn run(ui: &mut Ui, global: &GlobalArgs, args: &DecodeArgs) -> Result<ExitCode, Error> {
-    let input = Input::open(args)?;
+    let input = Input::open(&args.input, &args.array)?;
+    let report_place = ReportFile::check(args, input.store.place(), None)?;
     let (threads, memory, share) = shares(global);
-    let array = input.only_array(ui, memory)?;
-    let region = match &args.region {
-        Some(spec) => spec
-            .resolve(array.shape())
-            .map_err(|error| Error::usage(format!("--region: {error}")))?,
-        None => Region::all(array.shape()),
-    };
+    let (entry, text) = input.only_array(ui)?;
+    let source = Source::open(entry, text, memory, args.cf)?;
+    source.announce(ui);
+    let region = args.region_of(&source.array)?;
     let format = args.format.unwrap_or(Format::Jsonl);
-    let element = Element::of(&array, args.stream.bits);
-    let element = match (format, element) {
-        (Format::Raw, _) => None,
-        (_, Some(element)) => Some(element),
-        (_, None) => {
-            return Err(Error::finding(format!(
-                "values of type {} cannot be printed",
-                array.data_type()
-            ))
-            .hint("--format raw prints their bytes"));
-        }
+    let printed = Printed {
+        source: &source,
+        element: match (format, Element::of(&source, args.stream.bits)) {
+            (Format::Raw, _) => None,
+            (_, Some(element)) => Some(element),
+            (_, None) => {
+                let data_type = source.data_type();
+                let message = format!("values of type {data_type} cannot be printed");
+                return Err(Error::finding(message).hint("--format raw prints their bytes"));
+            }
+        },
+        columns: match format {
+            Format::Csv => {
+                let mut columns = Columns::find(ui, &input, entry, text, &source, args, memory);
+                columns.load(&region, LARGEST_COORDINATE.min(memory / 16))?;
+                Some(columns)
+            }
+            _ => None,
+        },
     };
+    let mut array = reporting::decoded_region(&source, args, &region);
+    array.columns = printed.columns.as_ref().map(Columns::reported);
+    let form = match format {
+        Format::Csv => "csv",
+        Format::Raw => "raw",
+        _ => "jsonl",
+    };
+    let report = reporting::report(args, form, vec![array]);
     let interrupt = heed_signals()?;
-    if format == Format::Csv {
-        let dimensions = (0..array.shape().len()).map(|n| format!("dim_{n},"));
-        ui.print(dimensions.collect::<String>() + "value\n")?;
+    let report_file = report_place.begin(ui)?;
+    if let Some(columns) = &printed.columns {
+        ui.print(columns.header())?;
     }
-    let size = array.element_size() as u64;
+    let size = source.element_size() as u64;
     let limit = LARGEST_BOX.min(share / 16).max(size) / size;
     let pipeline = Pipeline {
         threads,
@@ -51,91 +70,69 @@ pub(super) fn run(ui: &mut Ui, global: &GlobalArgs, args: &DecodeArgs) -> Result
         interrupt: &interrupt,
         observer: &Watch::default(),
     };
-    let print = |part: Vec<std::ops::Range<u64>>| -> Result<Vec<u8>, ChunkError> {
-        let length = elements(&part)
-            .and_then(|n| usize::try_from(n).ok())
-            .unwrap_or(usize::MAX);
-        let mut bytes = vec![0; length.saturating_mul(array.element_size())];
-        read_box(&array, &part, &mut bytes)?;
-        let Some(element) = element else {
-            return Ok(bytes);
-        };
-        let mut text = String::new();
-        let indices = GridIndices::within(part);
-        for (element_bytes, index) in bytes.chunks_exact(array.element_size()).zip(indices) {
-            if format == Format::Csv {
-                for n in index {
-                    text.push_str(&n.to_string());
-                    text.push(',');
-                }
-                // A number or a word; quotes are for JSON.
-                text.push_str(element.text(element_bytes).trim_matches('"'));
-            } else {
-                text.push_str(&element.text(element_bytes));
-            }
-            text.push('\n');
-        }
-        Ok(text.into_bytes())
-    };
-    let printed = pipeline.ordered(
-        Boxes::new(&region, &array.chunk_shape(), limit),
-        |part| {
-            elements(part)
-                .unwrap_or(u64::MAX)
-                .saturating_mul(size)
-                .saturating_mul(8)
-                .saturating_add(working_bytes(&array))
-        },
-        print,
-        |text| match text {
-            Ok(text) => ui.print(text),
-            Err(error) => Err(chunk_error("", &error)),
-        },
+    let done = pipeline.ordered(
+        Boxes::new(&region, &source.array.chunk_shape(), limit),
+        |part| printed.working_bytes(part),
+        |part| printed.text(part),
+        |text| ui.print(text?),
     );
-    printed.map_err(stopped)?;
+    done.map_err(stopped)?;
+    // What nobody has got was not written.
+    ui.flush()?;
+    report_file.publish(&report, &interrupt)?;
     Ok(ExitCode::Done)
 }
 
-/// How an element is written as text.
-#[derive(Debug, Clone, Copy)]
-enum Element {
-    Real { data_type: DataType, bits: bool },
-    Bool,
-    Complex { part: DataType, bits: bool },
+/// What is printed, and how.
+struct Printed<'a> {
+    source: &'a Source,
+    /// How a value is written; `None` for its bytes.
+    element: Option<Element>,
+    /// The columns before it, for csv.
+    columns: Option<Columns>,
 }
 
-impl Element {
-    /// `None` for a type whose elements have no text here.
-    fn of(array: &OpenArray, bits: bool) -> Option<Self> {
-        if let Some(data_type) = array.element_type() {
-            return Some(Self::Real { data_type, bits });
+impl Printed<'_> {
+    /// What a box is printed as.
+    fn text(&self, part: Vec<Range<u64>>) -> Result<Vec<u8>, Error> {
+        let bytes = self.source.read_box(&part)?;
+        let Some(element) = self.element else {
+            return Ok(bytes);
+        };
+        let values = bytes.chunks_exact(self.source.element_size());
+        let mut text = String::new();
+        let Some(columns) = &self.columns else {
+            for value in values {
+                text.push_str(&element.json(value));
+                text.push('\n');
+            }
+            return Ok(text.into_bytes());
+        };
+        let fields = columns.fields(&part)?;
+        let starts: Vec<u64> = part.iter().map(|range| range.start).collect();
+        for (value, index) in values.zip(GridIndices::within(part)) {
+            for ((n, start), fields) in index.iter().zip(&starts).zip(&fields) {
+                let place = usize::try_from(n - start).unwrap_or(usize::MAX);
+                text.push_str(fields.get(place).map_or(",", String::as_str));
+            }
+            text.push_str(&element.field(value));
+            text.push('\n');
         }
-        let complex = |part| Some(Self::Complex { part, bits });
-        match array.data_type() {
-            "bool" => Some(Self::Bool),
-            "complex64" | "complex_float32" => complex(DataType::Float32),
-            "complex128" | "complex_float64" => complex(DataType::Float64),
-            _ => None,
-        }
+        Ok(text.into_bytes())
     }
 
-    /// The element in fill-value encoding.
-    fn text(self, bytes: &[u8]) -> String {
-        let real = |data_type, bytes, bits| {
-            let scalar = Scalar::from_ne_bytes(data_type, bytes);
-            if bits {
-                scalar.to_bits_json()
-            } else {
-                scalar.to_json()
-            }
-        };
-        match self {
-            Self::Real { data_type, bits } => real(data_type, bytes, bits),
-            Self::Bool => (bytes != [0]).to_string(),
-            Self::Complex { part, bits } => {
-                let (re, im) = bytes.split_at(part.size());
-                format!("[{}, {}]", real(part, re, bits), real(part, im, bits))
-            }
-        }
+    fn working_bytes(&self, part: &[Range<u64>]) -> u64 {
+        let values = elements(part)
+            .unwrap_or(u64::MAX)
+            .saturating_mul(self.source.element_size() as u64);
+        let columns = self.columns.as_ref();
+        // Text is longer than what it spells, and coordinates stand in every row.
+        let texts = columns.map_or(1, |_| part.len() as u64 + 1);
+        values
+            .saturating_mul(7)
+            .saturating_mul(texts)
+            .saturating_add(self.source.box_bytes(part))
+            .saturating_add(self.source.working_bytes())
+            .saturating_add(columns.map_or(0, |columns| columns.fields_bytes(part)))
     }
 }

@@ -22,6 +22,9 @@ const NAMED: usize = 8;
 /// How many characters of one codec are shown.
 const LONGEST: usize = 2000;
 
+/// The reader that most people have, in the version that the facts are about.
+const MOST_USED: &str = "zarr-python 3.4";
+
 const NAME: Style = Style::new().bold();
 const FAINT: Style = Style::new().dimmed();
 const WRONG: Style = AnsiColor::Red.on_default().bold();
@@ -247,7 +250,7 @@ fn decode_words(decode: &Decode) -> String {
         decode.differing
     );
     if let Some(difference) = decode.largest_difference {
-        words.push_str(&format!(", by {difference:e} at most"));
+        words.push_str(&format!(", by {difference} at most"));
         if let Some(ulps) = decode.largest_ulps {
             words.push_str(&format!(" ({ulps} units in the last place)"));
         }
@@ -285,22 +288,23 @@ fn encode_words(encode: &Encode) -> String {
     }
 }
 
+/// Readers in words. Why one does not open the result is said of the one that most people have.
 fn reader_words(readers: &[Reader]) -> String {
-    let named = |opens: Option<bool>| {
-        let of = readers.iter().filter(move |reader| reader.opens == opens);
-        of.map(|reader| match &reader.reason {
-            Some(reason) => format!("{} ({reason})", reader.name),
-            None => reader.name.clone(),
-        })
-        .collect::<Vec<_>>()
-    };
     let mut words = Vec::new();
     for (opens, what) in [
         (Some(true), "opened by"),
         (Some(false), "not by"),
         (None, "unknown of"),
     ] {
-        let names = named(opens);
+        let of = readers.iter().filter(|reader| reader.opens == opens);
+        let names: Vec<_> = of
+            .map(|reader| match &reader.reason {
+                Some(reason) if reader.name.starts_with(MOST_USED) => {
+                    format!("{} ({reason})", reader.name)
+                }
+                _ => reader.name.clone(),
+            })
+            .collect();
         if !names.is_empty() {
             words.push(format!("{what} {}", names.join(", ")));
         }

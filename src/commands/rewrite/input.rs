@@ -1,40 +1,40 @@
-//! The input of `decode`: a store, the arrays in it that are selected, and the pipeline that reads them.
+//! The input of `decode` and `encode`: a store, the arrays in it that are selected, and the pipeline that reads them.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::DecodeArgs;
-use crate::catalog::{ArrayText, Catalog, Entry, Kind, named};
+use crate::catalog::{ArrayText, Catalog, Entry, GroupText, Kind, named};
 use crate::cli::GlobalArgs;
 use crate::codecs::model::Model;
-use crate::codecs::{ArrayDocument, ChunkError, OpenArray};
+use crate::codecs::{ArrayDocument, ChunkError, OpenArray, OpenProblem};
 use crate::error::{Error, ErrorKind};
 use crate::interrupt::Interrupt;
 use crate::pipeline::{Observer, Stopped};
-use crate::selection::Selection;
+use crate::selection::{ArrayPattern, Selection};
 use crate::store::{ChunkFiles, Store};
 use crate::ui::Ui;
 
 /// An input store with what was found in it.
-pub(super) struct Input {
-    pub(super) store: Store,
-    pub(super) catalog: Catalog,
-    pub(super) selection: Selection,
+pub(in super::super) struct Input {
+    pub(in super::super) store: Store,
+    pub(in super::super) catalog: Catalog,
+    pub(in super::super) selection: Selection,
 }
 
 impl Input {
     /// Opens INPUT and reads every document in it.
-    pub(super) fn open(args: &DecodeArgs) -> Result<Self, Error> {
-        let store = Store::open(&args.input)?;
+    pub(in super::super) fn open(input: &Path, patterns: &[ArrayPattern]) -> Result<Self, Error> {
+        let store = Store::open(input)?;
         let catalog = Catalog::read(&store);
-        if catalog.entries.is_empty() && catalog.faults.is_empty() {
+        if catalog.faults.is_empty() && catalog.entries.iter().all(is_only_attributes) {
             return Err(Error::new(
                 ErrorKind::Io,
-                format!("no Zarr array or group in {:?}", args.input),
+                format!("no Zarr array or group in {input:?}"),
             )
             .hint("INPUT is a directory with zarr.json, .zarray or .zgroup, or one above it"));
         }
-        let selection = Selection::new(args.array.clone());
+        let selection = Selection::new(patterns.to_vec());
         let selection = selection.map_err(|error| Error::usage(format!("--array: {error}")))?;
         Ok(Self {
             store,
@@ -44,7 +44,7 @@ impl Input {
     }
 
     /// The arrays whose documents are sound.
-    pub(super) fn arrays(&self) -> impl Iterator<Item = (&Entry, &ArrayText)> {
+    pub(in super::super) fn arrays(&self) -> impl Iterator<Item = (&Entry, &ArrayText)> {
         self.catalog
             .entries
             .iter()
@@ -55,7 +55,7 @@ impl Input {
     }
 
     /// The one array that is selected.
-    pub(super) fn only_array(&self, ui: &mut Ui, memory: u64) -> Result<OpenArray, Error> {
+    pub(in super::super) fn only_array(&self, ui: &mut Ui) -> Result<(&Entry, &ArrayText), Error> {
         let selected: Vec<_> = self
             .arrays()
             .filter(|(entry, _)| self.selection.contains(&entry.path))
@@ -70,7 +70,7 @@ impl Input {
                     }
                 }
                 warn_of_fill(ui, entry, text);
-                open(entry, text, memory)
+                Ok((entry, text))
             }
             [] => {
                 // What is broken may be what was meant.
@@ -78,7 +78,7 @@ impl Input {
                     return Err(error);
                 }
                 self.selection.require_all_used()?;
-                Err(Error::usage("INPUT holds no array"))
+                Err(Error::new(ErrorKind::Io, "INPUT holds no array"))
             }
             many => {
                 let count = many.len();
@@ -93,21 +93,31 @@ impl Input {
     }
 }
 
+/// Whether a directory has attributes, and nothing that says what they are of.
+fn is_only_attributes(entry: &Entry) -> bool {
+    match &entry.kind {
+        Kind::Group(GroupText::V2 { consolidated, .. }) => {
+            !consolidated && !entry.directory.join(".zgroup").exists()
+        }
+        _ => false,
+    }
+}
+
 /// Opens an array. Its chunks may take as much memory as the machine is likely to have for them: one beyond `memory` is
 /// decoded alone.
-pub(super) fn open(entry: &Entry, text: &ArrayText, memory: u64) -> Result<OpenArray, Error> {
+pub(in super::super) fn open(
+    entry: &Entry,
+    text: &ArrayText,
+    memory: u64,
+) -> Result<OpenArray, Error> {
     let named = named(&entry.path);
     let storage = Arc::new(ChunkFiles::below(&entry.directory));
     let opened = text.with(|document| OpenArray::open(storage.clone(), "", document));
     let opened = opened.map_err(|error| Error::finding(format!("{named}: {error}")))?;
     let array = opened.map_err(|error| {
-        let file = match text {
-            ArrayText::V3(_) => "zarr.json",
-            ArrayText::V2 { .. } => ".zarray",
-        };
         let refused = Error::finding(format!("{named} cannot be decoded"));
         error.problems.iter().fold(refused, |refused, problem| {
-            refused.detail(format!("{file}, {problem}"))
+            refused.detail(place(text, problem))
         })
     })?;
     // No codec makes a chunk much larger; a file that is, is no chunk of this array.
@@ -117,8 +127,21 @@ pub(super) fn open(entry: &Entry, text: &ArrayText, memory: u64) -> Result<OpenA
     Ok(array.with_max_memory(memory.saturating_mul(2).max(LEAST)))
 }
 
+/// A problem of an array's document, with the place that it is at.
+pub(in super::super) fn place(text: &ArrayText, problem: &OpenProblem) -> String {
+    let (name, text) = match text {
+        ArrayText::V3(text) => ("zarr.json", text),
+        ArrayText::V2 { array, .. } => (".zarray", array),
+    };
+    format!(
+        "{}: {}",
+        text.place(name, &problem.pointer),
+        problem.message
+    )
+}
+
 /// Warns where the fill does not come back from the chain. It does not stop reading: missing chunks are the fill.
-pub(super) fn warn_of_fill(ui: &mut Ui, entry: &Entry, text: &ArrayText) {
+pub(in super::super) fn warn_of_fill(ui: &mut Ui, entry: &Entry, text: &ArrayText) {
     let warnings = text.with(|document: ArrayDocument<'_, '_>| {
         let model = Model::new(document).ok()?;
         let problems = model
@@ -136,7 +159,7 @@ pub(super) fn warn_of_fill(ui: &mut Ui, entry: &Entry, text: &ArrayText) {
 }
 
 /// The error of a chunk of an array.
-pub(super) fn chunk_error(path: &str, error: &ChunkError) -> Error {
+pub(in super::super) fn chunk_error(path: &str, error: &ChunkError) -> Error {
     Error::new(
         error.failure.kind.error_kind(),
         format!("{}: {error}", named(path)),
@@ -145,7 +168,7 @@ pub(super) fn chunk_error(path: &str, error: &ChunkError) -> Error {
 
 /// Watches work, and warns once where a chunk is larger than the memory that was granted.
 #[derive(Debug, Default)]
-pub(super) struct Watch {
+pub(in super::super) struct Watch {
     warned: AtomicBool,
 }
 
@@ -164,12 +187,12 @@ impl Observer for Watch {
 }
 
 /// Starts to heed signals.
-pub(super) fn heed_signals() -> Result<Interrupt, Error> {
+pub(in super::super) fn heed_signals() -> Result<Interrupt, Error> {
     Interrupt::install().map_err(|error| Error::io("could not heed signals", error))
 }
 
 /// The error of work that was stopped.
-pub(super) fn stopped<E: Into<Error>>(stopped: Stopped<E>) -> Error {
+pub(in super::super) fn stopped<E: Into<Error>>(stopped: Stopped<E>) -> Error {
     match stopped {
         Stopped::Failed { error, .. } => error.into(),
         Stopped::Interrupted(interrupted) => interrupted.into(),
@@ -177,7 +200,7 @@ pub(super) fn stopped<E: Into<Error>>(stopped: Stopped<E>) -> Error {
 }
 
 /// How many threads work, and how many bytes each of them may take.
-pub(super) fn shares(global: &GlobalArgs) -> (usize, u64, u64) {
+pub(in super::super) fn shares(global: &GlobalArgs) -> (usize, u64, u64) {
     let (threads, memory) = (global.threads(), global.memory());
     (threads, memory, memory / threads.max(1) as u64)
 }

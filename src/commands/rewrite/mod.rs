@@ -1,0 +1,5 @@
+//! What `decode` and `encode` share: a store that is read, and another that is written from it.
+
+pub(super) mod documents;
+pub(super) mod input;
+pub(super) mod output;

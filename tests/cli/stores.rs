@@ -1,0 +1,81 @@
+//! Stores that a test makes for itself, array by array.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::harness::{Outcome, Sandbox};
+
+/// An array of Zarr v3 that is yet to be written.
+pub(crate) struct Array {
+    document: Value,
+    chunks: Vec<(String, Vec<u8>)>,
+}
+
+impl Array {
+    /// An array in one chunk, without any compression, filled with 0.
+    pub(crate) fn new(data_type: &str, shape: &[u64]) -> Self {
+        let document = json!({
+            "zarr_format": 3,
+            "node_type": "array",
+            "shape": shape,
+            "data_type": data_type,
+            "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": shape}},
+            "chunk_key_encoding": {"name": "default"},
+            "fill_value": 0,
+            "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
+            "attributes": {},
+        });
+        let chunks = Vec::new();
+        Self { document, chunks }
+    }
+
+    fn set(mut self, member: &str, value: Value) -> Self {
+        self.document[member] = value;
+        self
+    }
+
+    pub(crate) fn chunks(self, shape: &[u64]) -> Self {
+        let grid = json!({"name": "regular", "configuration": {"chunk_shape": shape}});
+        self.set("chunk_grid", grid)
+    }
+
+    pub(crate) fn fill(self, fill: Value) -> Self {
+        self.set("fill_value", fill)
+    }
+
+    pub(crate) fn codecs(self, codecs: Value) -> Self {
+        self.set("codecs", codecs)
+    }
+
+    pub(crate) fn attributes(self, attributes: Value) -> Self {
+        self.set("attributes", attributes)
+    }
+
+    pub(crate) fn dimensions(self, names: &[&str]) -> Self {
+        self.set("dimension_names", json!(names))
+    }
+
+    /// A chunk as it is stored.
+    pub(crate) fn chunk(mut self, key: &str, bytes: impl Into<Vec<u8>>) -> Self {
+        self.chunks.push((key.to_owned(), bytes.into()));
+        self
+    }
+
+    /// Writes the array into a folder of a sandbox.
+    pub(crate) fn write(&self, sandbox: &Sandbox, path: &str) {
+        let folder = sandbox.path().join(path);
+        fs::create_dir_all(&folder).unwrap();
+        let text = serde_json::to_string_pretty(&self.document).unwrap();
+        fs::write(folder.join("zarr.json"), text).unwrap();
+        for (key, bytes) in &self.chunks {
+            let file = folder.join(key);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, bytes).unwrap();
+        }
+    }
+}
+
+pub(crate) fn succeeds(outcome: &Outcome) {
+    assert_eq!(outcome.exit, Some(0), "{outcome}");
+}
