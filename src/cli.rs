@@ -31,8 +31,8 @@ const MAX_THREADS: u16 = 4096;
 /// zarrpack is for Zarr arrays whose values are packed: shifted and scaled by the scale_offset codec, then
 /// narrowed to a smaller type by the cast_value codec.
 ///
-/// This version inspects stores, decodes packed arrays into plain ones, and transforms streams of scalars. It does not write
-/// packed stores yet.
+/// This version inspects and validates stores, decodes packed arrays into plain ones, and transforms streams of scalars. It does
+/// not write packed stores yet.
 #[derive(Debug, Parser)]
 #[command(
     name = "zarrpack",
@@ -57,6 +57,10 @@ const EXAMPLES: &[Example] = &[
     Example {
         purpose: "Show the chains, ranges and sizes of the arrays in a store",
         command: "zarrpack inspect era5.zarr",
+    },
+    Example {
+        purpose: "Check all metadata of a store",
+        command: "zarrpack validate era5.zarr",
     },
     Example {
         purpose: "Write a plain copy that any reader of Zarr opens",

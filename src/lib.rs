@@ -22,6 +22,7 @@ pub mod pipeline;
 pub mod readers;
 pub mod region;
 pub mod report;
+pub mod rules;
 pub mod selection;
 pub mod stats;
 pub mod store;

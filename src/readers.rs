@@ -159,6 +159,8 @@ pub(crate) struct Fact {
 /// A program that reads Zarr.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reader {
+    /// What facts call it.
+    key: &'static str,
     name: &'static str,
     version: &'static str,
     /// What is cited where nothing is known.
@@ -183,7 +185,7 @@ fn judge(reader: &Reader, features: &BTreeSet<Feature>) -> ReaderVerdict {
     for feature in features {
         let fact = FACTS
             .iter()
-            .find(|fact| fact.reader == reader.name && fact.feature == *feature);
+            .find(|fact| fact.reader == reader.key && fact.feature == *feature);
         match fact.map(|fact| (fact.does, fact.source)) {
             Some((Does::Fail(reason), from)) => {
                 reasons.push(reason);

@@ -307,6 +307,57 @@ fn who_may_not_write_beside_the_store_is_told_to_put_the_journal_elsewhere() {
     set(&around, 0o755);
 }
 
+/// Needs a system that lets anybody mount a small disk, and tries nothing elsewhere.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_leaves_the_store_as_it_was() {
+    const SCRIPT: &str = r#"
+        mount -t tmpfs -o size=2m none "$DISK" || exit 77
+        cp -r "$SOURCE" "$DISK/s.zarr"
+        dd if=/dev/zero of="$DISK/fill" bs=1k count=9999 2>/dev/null
+        truncate -s "-${ROOM}k" "$DISK/fill"
+        "$TEST" --exact child --nocapture
+        code=$?
+        rm "$DISK/fill"
+        diff -r "$SOURCE" "$DISK/s.zarr" >/dev/null && echo unchanged
+        echo "left: $(ls -A "$DISK" | tr '\n' ' ')"
+        exit $code
+    "#;
+    let directory = tempfile::tempdir().unwrap();
+    let source = directory.path().join("source.zarr");
+    let disk = directory.path().join("disk");
+    fs::create_dir_all(&source).unwrap();
+    fs::create_dir(&disk).unwrap();
+    hierarchy(&source);
+    let mut codes = Vec::new();
+    for room in ["0", "4", "24", "64", "160", "1024"] {
+        let output = Command::new("unshare")
+            .args(["--map-root-user", "--mount", "sh", "-c", SCRIPT])
+            .env("TEST", std::env::current_exe().unwrap())
+            .env("SOURCE", &source)
+            .env("DISK", &disk)
+            .env("ROOM", room)
+            .env(STORE, disk.join("s.zarr"))
+            .output();
+        let Ok(output) = output else { return };
+        let said = String::from_utf8_lossy(&output.stdout);
+        match output.status.code() {
+            Some(0) => assert!(
+                said.contains("left: s.zarr s.zarr.zarrpack-undo-"),
+                "{said}"
+            ),
+            Some(3) => {
+                assert!(said.contains("failed could not"), "{said}");
+                assert!(said.contains("unchanged\nleft: s.zarr \n"), "{said}");
+            }
+            // No such disk can be had here.
+            _ => return,
+        }
+        codes.push(output.status.code());
+    }
+    assert_eq!(codes.iter().filter(|code| **code == Some(3)).count(), 5);
+}
+
 #[cfg(unix)]
 #[test]
 #[ignore = "takes minutes"]

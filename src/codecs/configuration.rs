@@ -110,7 +110,7 @@ impl Reader<'_> {
             return (name.to_owned(), self.named(name, None));
         }
         let Some(members) = entry.as_object() else {
-            self.invalid("codec/form", "", entry.type_name(), FORMS);
+            self.invalid("core/codec-form", "", entry.type_name(), FORMS);
             return (String::new(), Codec::Unreadable);
         };
         if let (None, Some(id)) = (entry.get("name"), entry.get("id").and_then(Value::as_str)) {
@@ -118,13 +118,13 @@ impl Reader<'_> {
         }
         let Some(name) = entry.get("name").and_then(Value::as_str) else {
             let found = entry.get("name").map_or("no name".to_owned(), describe);
-            self.invalid("codec/form", "/name", found, FORMS);
+            self.invalid("core/codec-form", "/name", found, FORMS);
             return (String::new(), Codec::Unreadable);
         };
         for member in members {
             let known = ["name", "configuration", "must_understand"];
             if !known.contains(&member.name.as_str()) {
-                self.unknown_member("codec/unknown-member", "", &member.name, &known);
+                self.unknown_member("core/codec-member", "", &member.name, &known);
             }
         }
         if let Some(flag) = entry
@@ -132,7 +132,7 @@ impl Reader<'_> {
             .filter(|m| m.as_bool().is_none())
         {
             self.invalid(
-                "codec/form",
+                "core/codec-form",
                 "/must_understand",
                 describe(flag),
                 "true or false",
@@ -143,7 +143,12 @@ impl Reader<'_> {
             Some(value) => match value.as_object() {
                 Some(members) => Some(members),
                 None => {
-                    self.invalid("codec/form", "/configuration", describe(value), "an object");
+                    self.invalid(
+                        "core/codec-form",
+                        "/configuration",
+                        describe(value),
+                        "an object",
+                    );
                     // What the configuration should say is not known, so neither is the outgoing type.
                     let codec = match name {
                         SCALE_OFFSET => self.scale_offset(&[]),
@@ -200,7 +205,7 @@ impl Reader<'_> {
             _ => format!("the codec {:?}", shorten(name)),
         };
         let expected = format!("{SCALE_OFFSET:?}, {CAST_VALUE:?}, or for decoding {LEGACY:?}");
-        self.invalid("codec/unknown", member, found, expected);
+        self.invalid("core/unknown-codec", member, found, expected);
         Codec::Unreadable
     }
 
@@ -481,7 +486,7 @@ mod tests {
         assert_eq!(
             problems(text),
             [
-                (0, "/x".to_owned(), "codec/unknown-member"),
+                (0, "/x".to_owned(), "core/codec-member"),
                 (
                     0,
                     "/configuration/a~1b".to_owned(),
@@ -518,10 +523,10 @@ mod tests {
                     "cast-value/unknown-member"
                 ),
                 (2, "/configuration".to_owned(), "cast-value/configuration"),
-                (3, "/configuration".to_owned(), "codec/form"),
-                (4, "/name".to_owned(), "codec/unknown"),
-                (5, String::new(), "codec/form"),
-                (6, "/name".to_owned(), "codec/form"),
+                (3, "/configuration".to_owned(), "core/codec-form"),
+                (4, "/name".to_owned(), "core/unknown-codec"),
+                (5, String::new(), "core/codec-form"),
+                (6, "/name".to_owned(), "core/codec-form"),
             ]
         );
     }

@@ -8,6 +8,7 @@ pub mod man;
 pub mod migrate_legacy;
 mod rewrite;
 mod scalar_stream;
+pub mod validate;
 
 use clap::Subcommand;
 
@@ -24,6 +25,7 @@ use crate::ui::Ui;
 )]
 pub enum Command {
     Inspect(inspect::InspectArgs),
+    Validate(validate::ValidateArgs),
     Encode(encode::EncodeArgs),
     Decode(decode::DecodeArgs),
     MigrateLegacy(migrate_legacy::MigrateLegacyArgs),
@@ -40,6 +42,7 @@ pub fn run(ui: &mut Ui, cli: &Cli) -> Result<ExitCode, Error> {
     tracing::debug!(command = ?cli.command, global = ?cli.global, "parsed the command line");
     match &cli.command {
         Command::Inspect(args) => inspect::run(ui, &cli.global, args),
+        Command::Validate(args) => validate::run(ui, args),
         Command::Encode(args) => encode::run(ui, args),
         Command::Decode(args) => decode::run(ui, &cli.global, args),
         Command::MigrateLegacy(args) => migrate_legacy::run(ui, &cli.global, args),

@@ -4,8 +4,6 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use rayon::iter::{IntoParallelIterator, ParallelIterator};
-
 use super::evidence::{Evidence, Presence, Question, Scan, Site};
 use super::options::Options;
 use super::outcome::{ArrayPlan, Planned, Reason};
@@ -17,7 +15,7 @@ use crate::error::{Error, ErrorKind};
 use crate::metadata::json::Value;
 use crate::metadata::v3::Separator;
 use crate::metadata::{self, Node, Problems};
-use crate::pipeline::Pipeline;
+use crate::pipeline::{Pipeline, Stopped};
 use crate::selection::Selection;
 use crate::store::Store;
 
@@ -257,20 +255,21 @@ impl Work<'_> {
         }
         // One array reads its chunks at a time, with all threads and all memory; what needs no chunk is done side by side.
         let reading = Mutex::new(());
-        let planned: Vec<Result<Option<NodePlan>, Error>> = candidates
-            .into_par_iter()
-            .map(|candidate| {
-                self.pipeline.interrupt.check()?;
-                self.node(&candidate, &reading)
-            })
-            .collect();
-        for planned in planned {
-            plan.arrays.extend(planned?);
-        }
-        plan.arrays.sort_by(|a, b| {
-            let parts = |path: &str| path.split('/').map(str::to_owned).collect::<Vec<_>>();
-            parts(&a.path).cmp(&parts(&b.path))
-        });
+        let planned = self.pipeline.ordered(
+            candidates.into_iter(),
+            |_| 0,
+            |candidate| self.node(&candidate, &reading),
+            |planned| {
+                plan.arrays.extend(planned?);
+                Ok(())
+            },
+        );
+        planned.map_err(|stopped| match stopped {
+            Stopped::Failed { error, .. } => error,
+            Stopped::Interrupted(interrupted) => interrupted.into(),
+        })?;
+        plan.arrays
+            .sort_by(|a, b| a.path.split('/').cmp(b.path.split('/')));
         self.note_groups_around(&mut plan);
         Ok(plan)
     }

@@ -20,7 +20,7 @@ const TABLES: Source = Source {
 };
 
 const ZARR_PYTHON: &str = "zarr-python";
-const ZARR_PYTHON_3_1: &str = "zarr-python before 3.2";
+const ZARR_PYTHON_3_1: &str = "zarr-python 3.1";
 const ZARR_PYTHON_2: &str = "zarr-python 2";
 const ZARRITA: &str = "zarrita.js";
 const ZARRS: &str = "zarrs";
@@ -31,41 +31,49 @@ const ZARR_JAVA: &str = "zarr-java";
 /// The readers, in the order of reports.
 pub(super) const READERS: &[Reader] = &[
     Reader {
+        key: ZARR_PYTHON,
         name: ZARR_PYTHON,
         version: "3.4.2",
         source: RUN,
     },
     Reader {
-        name: ZARR_PYTHON_3_1,
+        key: ZARR_PYTHON_3_1,
+        name: ZARR_PYTHON,
         version: "3.1.6",
         source: RUN,
     },
     Reader {
-        name: ZARR_PYTHON_2,
+        key: ZARR_PYTHON_2,
+        name: ZARR_PYTHON,
         version: "2.18.7",
         source: RUN,
     },
     Reader {
+        key: ZARRITA,
         name: ZARRITA,
         version: "0.7.5",
         source: RUN,
     },
     Reader {
+        key: ZARRS,
         name: ZARRS,
         version: "0.23.14",
         source: RUN,
     },
     Reader {
+        key: GDAL,
         name: GDAL,
         version: "3.14 in development",
         source: SOURCE_READ,
     },
     Reader {
+        key: TENSORSTORE,
         name: TENSORSTORE,
         version: "0.1.86",
         source: RUN,
     },
     Reader {
+        key: ZARR_JAVA,
         name: ZARR_JAVA,
         version: "main",
         source: TABLES,

@@ -3,3 +3,4 @@
 pub mod decode;
 pub mod inspect;
 pub mod migrate_legacy;
+pub mod validate;

@@ -152,6 +152,8 @@ pub struct BoundChain {
 pub fn bind(data_type: DataType, fill: Option<Scalar>, codecs: &[Codec]) -> Binding {
     let mut problems = Vec::new();
     let mut bound = Vec::new();
+    // How many codecs stand before the first one that has no incoming type, or cannot be bound.
+    let mut gapless = codecs.len();
     let mut current = Some(data_type);
     for (index, codec) in codecs.iter().enumerate() {
         let mut place = Place {
@@ -159,6 +161,7 @@ pub fn bind(data_type: DataType, fill: Option<Scalar>, codecs: &[Codec]) -> Bind
             problems: &mut problems,
         };
         let Some(incoming) = current else {
+            gapless = gapless.min(index);
             current = place.judge_untyped(codec);
             continue;
         };
@@ -169,14 +172,23 @@ pub fn bind(data_type: DataType, fill: Option<Scalar>, codecs: &[Codec]) -> Bind
             Codec::Unreadable => None,
         };
         current = result.as_ref().map(BoundCodec::outgoing);
+        if result.is_none() {
+            gapless = gapless.min(index);
+        }
         bound.extend(result);
     }
     let invalid = |p: &Problem| p.soundness == Soundness::Invalid;
     let complete = bound.len() == codecs.len() && !problems.iter().any(invalid);
-    let fill = fill.filter(|_| complete).map(|fill| {
-        let trace = trace_fill(fill, &bound);
-        fill_problems(&trace, &bound, &mut problems);
-        trace
+    let fill = fill.and_then(|fill| {
+        // In a chain that cannot be run, the fill goes as far as the codecs before the first that is at fault.
+        let faulty = problems.iter().filter(|p| invalid(p)).map(|p| p.codec);
+        let runs = &bound[..faulty.min().map_or(gapless, |first| first.min(gapless))];
+        let trace = trace_fill(fill, runs);
+        fill_problems(&trace, runs, &mut problems);
+        if !complete && trace.stored(runs.len()).is_some_and(Scalar::is_nan) {
+            lost_nan(&bound[..gapless], runs.len(), &mut problems);
+        }
+        complete.then_some(trace)
     });
     problems.sort_by_key(|p| p.codec);
     let chain = complete.then(|| BoundChain {
@@ -358,6 +370,33 @@ fn fill_problems(trace: &FillTrace, codecs: &[BoundCodec], problems: &mut Vec<Pr
                 problems.push(problem.unsound());
             }
             BoundCodec::FixedScaleOffset(_) => {}
+        }
+    }
+}
+
+/// Follows a fill of NaN through codecs of which the one at `from` is at fault. Only a cast makes something else of a NaN,
+/// whatever the numbers beside it are.
+fn lost_nan(codecs: &[BoundCodec], from: usize, problems: &mut Vec<Problem>) {
+    for (index, codec) in codecs.iter().enumerate().skip(from) {
+        let cast = match codec {
+            BoundCodec::ScaleOffset(_) => continue,
+            BoundCodec::CastValue(cast) => cast,
+            BoundCodec::FixedScaleOffset(_) => return,
+        };
+        let at_fault = |p: &Problem| p.codec == index && p.soundness == Soundness::Invalid;
+        let fill = Scalar::nan(cast.incoming);
+        match cast.encode(fill) {
+            // What is wrong with its map may be the entry that is needed.
+            Err(_) if problems.iter().any(at_fault) => return,
+            Err(fault) => {
+                let found = format!("the fill value {fill} cannot be encoded: {fault}");
+                let expected = "a fill value that survives encoding and decoding";
+                let id = "cast-value/fill-round-trip";
+                problems.push(Problem::invalid(id, index, "", found, expected).unsound());
+                return;
+            }
+            Ok(code) if !code.is_nan() => return,
+            Ok(_) => {}
         }
     }
 }

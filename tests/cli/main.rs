@@ -24,4 +24,5 @@ mod man;
 mod scalar_streams;
 mod stores;
 mod tree;
+mod validate;
 mod version;

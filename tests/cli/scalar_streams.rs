@@ -225,10 +225,10 @@ fn the_chain_must_be_a_list_of_codecs() {
     exit: 2
     --- stderr
     error: the chain in --codecs is invalid
-      - codec 0 (bytes), /name: the codec "bytes", which makes bytes of an array; expected "scale_offset", "cast_value", or for decoding "numcodecs.fixedscaleoffset" [codec/unknown]
-      - codec 1 (transpose), /name: the codec "transpose", which needs the shape of a chunk; expected "scale_offset", "cast_value", or for decoding "numcodecs.fixedscaleoffset" [codec/unknown]
-      - codec 2 (zzz), /name: the codec "zzz"; expected "scale_offset", "cast_value", or for decoding "numcodecs.fixedscaleoffset" [codec/unknown]
-      - codec 3: a number; expected the name of a codec, or an object with its "name" [codec/form]
+      - codec 0 (bytes), /name: the codec "bytes", which makes bytes of an array; expected "scale_offset", "cast_value", or for decoding "numcodecs.fixedscaleoffset" [core/unknown-codec]
+      - codec 1 (transpose), /name: the codec "transpose", which needs the shape of a chunk; expected "scale_offset", "cast_value", or for decoding "numcodecs.fixedscaleoffset" [core/unknown-codec]
+      - codec 2 (zzz), /name: the codec "zzz"; expected "scale_offset", "cast_value", or for decoding "numcodecs.fixedscaleoffset" [core/unknown-codec]
+      - codec 3: a number; expected the name of a codec, or an object with its "name" [core/codec-form]
     "#);
     let deep = "[".repeat(100_000);
     let outcome = sandbox.run_with(

@@ -56,6 +56,8 @@ class Zarrpack:
 
     def migrate(self, store: Path, *flags: str) -> tuple[int, dict[str, Any], str]:
         done = self.run("migrate-legacy", store, "--in-place", "--format", "json", *flags)
+        if done.returncode not in (0, 1):
+            raise Different(done.stderr)
         report = json.loads(done.stdout) if done.stdout else {}
         return done.returncode, report, done.stderr
 

@@ -9,6 +9,8 @@ use super::{LineIndex, Position};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message} at line {line} column {column}")]
 pub struct SyntaxError {
+    /// Whether it is no JSON, or more of it than is read.
+    pub kind: SyntaxErrorKind,
     /// What is wrong, as part of a sentence.
     pub message: String,
     /// Where, in bytes from the start.
@@ -19,8 +21,20 @@ pub struct SyntaxError {
     pub column: usize,
 }
 
+/// The sorts of [`SyntaxError`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SyntaxErrorKind {
+    /// The text is not JSON.
+    NotJson,
+    /// It has more bytes or values than [`Limits`](super::Limits) allow.
+    TooLarge,
+    /// It is nested deeper than they allow.
+    TooDeep,
+}
+
 /// A [`SyntaxError`] whose line has not been looked up.
 pub(super) struct Fault {
+    pub(super) kind: SyntaxErrorKind,
     pub(super) message: String,
     pub(super) offset: usize,
 }
@@ -31,6 +45,7 @@ impl Fault {
         let before = &text[..self.offset.min(text.len())];
         let Position { line, column } = LineIndex::new(before).position(self.offset);
         SyntaxError {
+            kind: self.kind,
             message: self.message,
             offset: self.offset,
             line,
@@ -40,7 +55,16 @@ impl Fault {
 }
 
 pub(super) fn fault<T>(message: impl Into<String>, offset: usize) -> Result<T, Fault> {
+    limit(SyntaxErrorKind::NotJson, message, offset)
+}
+
+pub(super) fn limit<T>(
+    kind: SyntaxErrorKind,
+    message: impl Into<String>,
+    offset: usize,
+) -> Result<T, Fault> {
     Err(Fault {
+        kind,
         message: message.into(),
         offset,
     })

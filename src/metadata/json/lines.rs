@@ -23,44 +23,53 @@ pub struct Position {
 #[derive(Debug, Clone)]
 pub struct LineIndex<'t> {
     text: &'t [u8],
-    /// The offset at which each line starts.
-    starts: Vec<usize>,
-    /// The number of characters before each multiple of [`STRIDE`].
-    counts: Vec<usize>,
+    /// One for each multiple of [`STRIDE`] up to the end of the text, so that a text of nothing but line breaks does not take
+    /// eight times its length.
+    marks: Vec<Mark>,
+}
+
+/// What is known at one place.
+#[derive(Debug, Clone, Copy)]
+struct Mark {
+    /// The number of characters before it.
+    characters: usize,
+    /// The number of line breaks before it.
+    breaks: usize,
+    /// Where the line starts that it is in.
+    line_start: usize,
 }
 
 impl<'t> LineIndex<'t> {
     /// Finds the lines of `text`. They end at `\n`.
     pub fn new(text: &'t [u8]) -> Self {
-        let ends = text
-            .iter()
-            .enumerate()
-            .filter(|(_, byte)| **byte == b'\n')
-            .map(|(offset, _)| offset + 1);
-        let mut total = 0;
-        let counts = text
-            .chunks(STRIDE)
-            .map(|chunk| {
-                let before = total;
-                total += count_characters(chunk);
-                before
-            })
-            .collect();
-        LineIndex {
-            text,
-            starts: std::iter::once(0).chain(ends).collect(),
-            counts,
+        let mut mark = Mark {
+            characters: 0,
+            breaks: 0,
+            line_start: 0,
+        };
+        let mut marks = Vec::with_capacity(text.len() / STRIDE + 1);
+        marks.push(mark);
+        for (n, stride) in text.chunks_exact(STRIDE).enumerate() {
+            mark.characters += count_characters(stride);
+            mark.breaks += count_breaks(stride);
+            if let Some(last) = stride.iter().rposition(|byte| *byte == b'\n') {
+                mark.line_start = n * STRIDE + last + 1;
+            }
+            marks.push(mark);
         }
+        LineIndex { text, marks }
     }
 
     /// The place of the byte at `offset`; an offset beyond the text is taken as its end.
     pub fn position(&self, offset: usize) -> Position {
         let offset = offset.min(self.text.len());
-        let line = self.starts.partition_point(|start| *start <= offset);
-        // The first line starts at 0, so at least one line starts at or before any offset.
-        let start = self.starts.get(line - 1).copied().unwrap_or(0);
+        let (mark, rest) = self.before(offset);
+        let start = match rest.iter().rposition(|byte| *byte == b'\n') {
+            Some(last) => offset - rest.len() + last + 1,
+            None => mark.line_start,
+        };
         Position {
-            line,
+            line: mark.breaks + count_breaks(rest) + 1,
             column: self.characters_before(offset) - self.characters_before(start) + 1,
         }
     }
@@ -68,26 +77,51 @@ impl<'t> LineIndex<'t> {
     /// The text of a line, counted from 1, without its line break; bytes that are not UTF-8 are
     /// replaced.
     pub fn line(&self, line: usize) -> Option<Cow<'t, str>> {
-        let start = *self.starts.get(line.checked_sub(1)?)?;
-        let end = self.starts.get(line).map_or(self.text.len(), |end| end - 1);
-        let bytes = self.text.get(start..end)?;
+        let breaks = line.checked_sub(1)?;
+        let start = self.line_start(breaks)?;
+        let rest = self.text.get(start..)?;
+        let end = rest.iter().position(|byte| *byte == b'\n');
+        let bytes = &rest[..end.unwrap_or(rest.len())];
         Some(String::from_utf8_lossy(
             bytes.strip_suffix(b"\r").unwrap_or(bytes),
         ))
     }
 
-    fn characters_before(&self, offset: usize) -> usize {
-        let stride = offset / STRIDE;
-        match self.counts.get(stride) {
-            Some(before) => before + count_characters(&self.text[stride * STRIDE..offset]),
-            // The end of a text whose length is a multiple of the stride, the empty text included.
-            None => self.counts.last().map_or(0, |before| {
-                before + count_characters(&self.text[(stride - 1) * STRIDE..offset])
-            }),
+    /// Where the line starts that has so many line breaks before it.
+    fn line_start(&self, breaks: usize) -> Option<usize> {
+        if breaks == 0 {
+            return Some(0);
         }
+        // The last of the line breaks before it stands behind the last mark that has fewer before it.
+        let mark = self.marks.partition_point(|mark| mark.breaks < breaks) - 1;
+        let from = mark * STRIDE;
+        let missing = breaks - self.marks.get(mark)?.breaks;
+        let mut found = self
+            .text
+            .get(from..)?
+            .iter()
+            .enumerate()
+            .filter(|(_, byte)| **byte == b'\n');
+        found.nth(missing - 1).map(|(at, _)| from + at + 1)
+    }
+
+    /// The last mark up to an offset, and the bytes between the two.
+    fn before(&self, offset: usize) -> (Mark, &'t [u8]) {
+        let stride = (offset / STRIDE).min(self.marks.len() - 1);
+        (self.marks[stride], &self.text[stride * STRIDE..offset])
+    }
+
+    fn characters_before(&self, offset: usize) -> usize {
+        let (mark, rest) = self.before(offset);
+        mark.characters + count_characters(rest)
     }
 }
 
+fn count_breaks(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|byte| **byte == b'\n').count()
+}
+
+/// The number of bytes that start a character in UTF-8.
 /// The number of bytes that start a character in UTF-8.
 fn count_characters(bytes: &[u8]) -> usize {
     bytes.iter().filter(|byte| **byte & 0xC0 != 0x80).count()
@@ -130,11 +164,14 @@ mod tests {
         fn agrees_with_counting(text in "[a\né]{0,40}", repeat in 1usize..200) {
             let text = text.repeat(repeat);
             let index = LineIndex::new(text.as_bytes());
+            prop_assert_eq!(index.line(text.matches('\n').count() + 2), None);
             for offset in [0, text.len() / 3, text.len() / 2, STRIDE, 2 * STRIDE, text.len()] {
                 let Some(before) = text.get(..offset) else { continue };
                 let line = before.matches('\n').count() + 1;
                 let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
                 prop_assert_eq!(index.position(offset), Position { line, column });
+                let shown = index.line(line);
+                prop_assert_eq!(shown.as_deref(), text.split('\n').nth(line - 1));
             }
         }
     }

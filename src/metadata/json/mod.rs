@@ -15,7 +15,7 @@ mod parse;
 mod pointer;
 mod value;
 
-pub use error::SyntaxError;
+pub use error::{SyntaxError, SyntaxErrorKind};
 pub use issue::{Issue, IssueKind};
 pub use limits::{Limits, NonFinite};
 pub use lines::{LineIndex, Position};

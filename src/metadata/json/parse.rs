@@ -9,7 +9,9 @@ use std::ops::Range;
 use jsonc_parser::tokens::Token;
 use jsonc_parser::{Scanner, ScannerOptions};
 
-use super::error::{Expect, Fault, SyntaxError, code_point, complain, explain, fault};
+use super::error::{
+    Expect, Fault, SyntaxError, SyntaxErrorKind, code_point, complain, explain, fault, limit,
+};
 use super::issue::{Duplicate, Issues, duplicates};
 use super::{Issue, IssueKind, Kind, Limits, LineIndex, Member, NonFinite, Pointer, Value};
 
@@ -43,7 +45,7 @@ fn text<'t>(bytes: &'t [u8], limits: &Limits) -> Result<&'t str, Fault> {
             bytes.len(),
             limits.max_bytes
         );
-        return fault(message, 0);
+        return limit(SyntaxErrorKind::TooLarge, message, 0);
     }
     if bytes.starts_with(b"\xEF\xBB\xBF") {
         return fault("JSON must not start with a byte order mark", 0);
@@ -208,7 +210,7 @@ impl<'t, 'l> Parser<'t, 'l> {
         self.values += 1;
         if self.values > self.limits.max_values {
             let message = format!("more than {} values", self.limits.max_values);
-            return fault(message, span.start);
+            return limit(SyntaxErrorKind::TooLarge, message, span.start);
         }
         let kind = match token {
             Token::OpenBracket => {
@@ -244,7 +246,8 @@ impl<'t, 'l> Parser<'t, 'l> {
     fn begin(&mut self, content: Content, expect: Expect, start: usize) -> Result<(), Fault> {
         let deepest = self.limits.max_depth.min(Limits::DEEPEST);
         if self.open.len() >= deepest {
-            return fault(format!("more than {deepest} levels of nesting"), start);
+            let message = format!("more than {deepest} levels of nesting");
+            return limit(SyntaxErrorKind::TooDeep, message, start);
         }
         self.open.push(Open {
             start,

@@ -68,6 +68,23 @@ impl<'v> Chain<'v> {
             .map_or(self, |sharding| sharding.codecs.innermost())
     }
 
+    /// The codecs before the first one that cannot be read, for whoever looks at a document that is not sound. The problems
+    /// of the chain are those that reading the document has found.
+    #[must_use]
+    pub fn readable_part(node: &Node<'v>) -> Self {
+        let mut problems = Problems::default();
+        let elements = node.elements(&mut problems, "an array of codecs");
+        let codecs = elements
+            .into_iter()
+            .flatten()
+            .map_while(|element| Codec::read(&element, &mut problems))
+            .collect();
+        Chain {
+            codecs,
+            node: node.clone(),
+        }
+    }
+
     /// Reads a chain; `None` if any codec in it, at any depth, cannot be read.
     pub(super) fn read(node: &Node<'v>, problems: &mut Problems) -> Option<Self> {
         let elements = node.elements(problems, "an array of codecs")?;

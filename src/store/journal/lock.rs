@@ -34,15 +34,17 @@ struct Content {
     journal: Option<PathBuf>,
 }
 
-/// A lock that is held. Dropped, it is let go.
+/// A lock that is held. Dropped, it is let go, and its file removed unless the next process needs what it holds.
 #[derive(Debug)]
 pub(super) struct Lock {
     files: Files,
     path: PathBuf,
     file: File,
-    /// Journals that lock files of dead processes name.
-    found: Vec<PathBuf>,
+    /// The journal that the file named when it was found: a process died, and its journal has not been dealt with.
+    found: Option<PathBuf>,
     keep: bool,
+    /// One that a dead process left at the other place.
+    other: Option<Box<Lock>>,
 }
 
 impl Lock {
@@ -54,9 +56,7 @@ impl Lock {
             beside = acquire(files, root, path, true)?;
         }
         if let Some(mut lock) = beside {
-            if let Some(other) = acquire(files, root, inside, false)? {
-                lock.found.extend(other.found.iter().cloned());
-            }
+            lock.other = acquire(files, root, inside, false)?.map(Box::new);
             return Ok(lock);
         }
         let path = inside.clone();
@@ -68,8 +68,23 @@ impl Lock {
     }
 
     /// The journals that dead processes named.
-    pub(super) fn found(&self) -> &[PathBuf] {
-        &self.found
+    pub(super) fn found(&self) -> impl Iterator<Item = &Path> {
+        let other = self.other.as_ref().and_then(|other| other.found.as_deref());
+        self.found.as_deref().into_iter().chain(other)
+    }
+
+    /// Forgets the journals that dead processes named, but for one that is yet to be dealt with.
+    pub(super) fn forget(&mut self, except: &dyn Fn(&Path) -> bool) {
+        if let Some(other) = &mut self.other {
+            other.forget(except);
+            if !other.keep {
+                self.other = None;
+            }
+        }
+        if !self.found.as_deref().is_some_and(except) {
+            self.found = None;
+            self.keep = false;
+        }
     }
 
     /// Names the journal of this process, for the next one.
@@ -138,16 +153,14 @@ fn acquire(
         if !has_name(&file, &path) {
             continue;
         }
-        let content = content(&path);
+        let found = content(&path).and_then(|content| content.journal);
         let lock = Lock {
             files: files.clone(),
             path,
             file,
-            found: content
-                .into_iter()
-                .filter_map(|content| content.journal)
-                .collect(),
-            keep: false,
+            keep: found.is_some(),
+            found,
+            other: None,
         };
         // What a dead process wrote stays until its journal is dealt with.
         if made {

@@ -8,7 +8,7 @@
 //!    flushes it;
 //! 3. writes what takes the place of the documents beside them, under hidden names, and flushes it;
 //! 4. renames, step by step, and flushes the directories of a step before the next begins;
-//! 5. takes `.unfinished` off the journal's name. From then on it serves to [`undo`] the change.
+//! 5. takes `.unfinished` off the journal's name. From then on it serves to [`undo()`] the change.
 //!
 //! What is guaranteed, on a file system that does what POSIX says:
 //!
@@ -237,10 +237,13 @@ impl Exclusive {
             locks,
             recovered: Vec::new(),
         };
-        if let Err(error) = exclusive.recover(except, observer) {
-            exclusive.keep_locks();
-            return Err(error);
-        }
+        // Where this fails, the lock files that name journals stay.
+        exclusive.recover(except, observer)?;
+        let is_exception = |path: &Path| Some(&JournalName::from_any(path)) == except;
+        exclusive
+            .locks
+            .iter_mut()
+            .for_each(|lock| lock.forget(&is_exception));
         Ok(exclusive)
     }
 
@@ -253,6 +256,13 @@ impl Exclusive {
     /// Leaves the lock files, unlocked, because they name a journal.
     fn keep_locks(&mut self) {
         self.locks.iter_mut().for_each(Lock::keep);
+    }
+
+    /// Lets the lock files go with the locks.
+    fn forget_journals(&mut self) {
+        self.locks
+            .iter_mut()
+            .for_each(|lock| lock.forget(&|_| false));
     }
 
     fn point_to(&self, journal: &Path) -> Result<(), StoreError> {
@@ -456,7 +466,7 @@ impl Changes<'_, '_> {
         let files = &exclusive.files;
         let begun = self.begun(&record.documents);
         let restored = roll_back(files, &record.id, &begun, self.observer)
-            .and_then(|_| self.tidy_up())
+            .and_then(|()| self.tidy_up())
             .and_then(|()| files.discard(&name.unfinished()).map(|_| ()));
         match restored {
             Ok(()) => {

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use super::super::files::Files;
 use super::super::{Store, StoreError};
-use super::lock::{Lock, journals_named};
+use super::lock::journals_named;
 use super::name::{JournalName, unfinished_beside};
 use super::places::Places;
 use super::record::{Entry, Record};
 use super::replace::{Change, Changes, holds, temporary};
-use super::{Exclusive, Failure, Observer, Phase, Unrestored};
+use super::{Cause, Exclusive, Failure, Observer, Phase, Progress, Unrestored};
 use crate::interrupt::Interrupt;
 
 /// A run that was killed, and whose documents were restored.
@@ -95,18 +95,22 @@ pub(super) fn undo_with(
         files.rename_new(&found, &unfinished)?;
         files.sync_dir(name.directory())?;
     }
-    let restored = roll_back(&files, &record.id, &restoring, observer)
-        .and_then(|documents| tidy_up(&files, &record, &targets).map(|()| documents))
-        .and_then(|documents| files.discard(&unfinished).map(|_| documents));
+    let restored = restore(&files, &record.id, &restoring, observer)
+        .and_then(|()| tidy_up(&files, &record, &targets))
+        .and_then(|()| files.discard(&unfinished));
     match restored {
-        Ok(documents) => {
+        Ok(_) => {
+            // Should the power fail first, the next run finds the journal, and nothing to restore.
             let _ = files.sync_dir(name.directory());
-            Ok(Undone { documents })
+            exclusive.forget_journals();
+            Ok(Undone {
+                documents: restoring.len(),
+            })
         }
         Err(cause) => {
             exclusive.keep_locks();
             Err(Failure {
-                cause: super::Cause::Store(cause),
+                cause: Cause::Store(cause),
                 journal: Some(Box::new(Unrestored {
                     journal: unfinished,
                     cause: StoreError::Unfinished,
@@ -128,7 +132,7 @@ impl Exclusive {
             let beside = unfinished_beside(top)?;
             journals.extend(beside.into_iter().map(|name| (name, Some(top.clone()))));
         }
-        for path in self.locks.iter().flat_map(Lock::found) {
+        for path in self.locks.iter().flat_map(|lock| lock.found()) {
             let name = JournalName::from_any(path);
             if journals.iter().all(|(known, _)| *known != name) {
                 journals.push((name, None));
@@ -175,13 +179,13 @@ impl Exclusive {
         };
         let targets = targets(&self.places, &base, &record, &unfinished)?;
         let restoring = restoring(&record, &targets, &unfinished)?;
-        let documents = roll_back(&self.files, &record.id, &restoring, observer)?;
+        restore(&self.files, &record.id, &restoring, observer)?;
         tidy_up(&self.files, &record, &targets)?;
         self.files.discard(&unfinished)?;
         self.files.sync_dir(name.directory())?;
         Ok(Some(Recovered {
+            documents: restoring.len(),
             journal: unfinished,
-            documents,
         }))
     }
 }
@@ -256,30 +260,43 @@ pub(super) fn roll_back(
     id: &str,
     entries: &[(&Entry, PathBuf)],
     observer: Observer<'_>,
-) -> Result<usize, StoreError> {
-    let mut inverse: Vec<Change<'_>> = Vec::new();
+) -> Result<(), StoreError> {
+    let mut restoring = Vec::new();
     let mut foreign = None;
     for (entry, target) in entries {
         if holds(target, entry.before())? {
             continue;
         }
         if holds(target, entry.after())? {
-            inverse.push(entry.inverse(target.clone(), id));
+            restoring.push((*entry, target.clone()));
         } else {
             foreign = foreign.or_else(|| Some(target.clone()));
         }
     }
+    restore(files, id, &restoring, observer)?;
+    foreign.map_or(Ok(()), |path| Err(StoreError::Changed(path)))
+}
+
+/// Restores documents, all of which are as the change left them.
+fn restore(
+    files: &Files,
+    id: &str,
+    entries: &[(&Entry, PathBuf)],
+    observer: Observer<'_>,
+) -> Result<(), StoreError> {
+    let mut inverse: Vec<Change<'_>> = entries
+        .iter()
+        .map(|(entry, target)| entry.inverse(target.clone(), id))
+        .collect();
     // No signal stops this half-way.
     let interrupt = Interrupt::default();
-    let documents = inverse.len();
-    let told = |mut progress: super::Progress| {
+    let told = |mut progress: Progress| {
         progress.phase = Phase::RollingBack;
         observer(progress);
     };
     let changes = Changes::new(files, &mut inverse, &interrupt, &told);
     changes.prepare()?;
-    changes.publish()?;
-    foreign.map_or(Ok(documents), |path| Err(StoreError::Changed(path)))
+    changes.publish()
 }
 
 /// Removes what a run had written and not put in place.

@@ -49,6 +49,55 @@ fn one_at_a_time_also_where_one_of_them_could_only_lock_inside() {
 }
 
 #[test]
+fn a_run_that_is_refused_leaves_the_way_to_the_journal_of_a_killed_one() {
+    let around = Around::new();
+    killed(&around, true);
+    let inside = fs::File::create(around.root().join(".zarrpack-lock")).unwrap();
+    inside.lock().unwrap();
+    for _ in 0..2 {
+        let refused = Exclusive::take(&around.store(), &quiet).unwrap_err();
+        assert!(matches!(refused, StoreError::Locked { .. }), "{refused}");
+    }
+    drop(inside);
+    let exclusive = Exclusive::take(&around.store(), &quiet).unwrap();
+    assert_eq!(exclusive.recovered().len(), 1);
+    assert_eq!(around.tree(), old_tree());
+}
+
+#[test]
+fn a_journal_elsewhere_is_found_by_a_lock_file_inside_the_store_too() {
+    let around = Around::new();
+    killed(&around, true);
+    fs::rename(
+        around.path().join(".s.zarrpack-lock"),
+        around.root().join(".zarrpack-lock"),
+    )
+    .unwrap();
+    assert_eq!(unfinished(&around.store()).unwrap().len(), 1);
+    let exclusive = Exclusive::take(&around.store(), &quiet).unwrap();
+    assert_eq!(exclusive.recovered().len(), 1);
+    drop(exclusive);
+    assert_eq!(around.tree(), old_tree());
+    assert_eq!(around.beside(), [""; 0]);
+}
+
+#[test]
+fn undoing_that_is_refused_leaves_the_way_to_an_unfinished_journal() {
+    let around = Around::new();
+    killed(&around, true);
+    fs::write(around.root().join("zarr.json"), "theirs").unwrap();
+    let journal = around.elsewhere();
+    for _ in 0..2 {
+        let error = store_error(undo(&around.store(), journal.path(), &quiet).unwrap_err());
+        assert!(matches!(error, StoreError::ChangedSince { .. }), "{error}");
+    }
+    fs::write(around.root().join("zarr.json"), OLD[0].1).unwrap();
+    let exclusive = Exclusive::take(&around.store(), &quiet).unwrap();
+    assert_eq!(exclusive.recovered().len(), 1);
+    assert_eq!(around.tree(), old_tree());
+}
+
+#[test]
 fn of_many_threads_one_has_the_right_at_any_time() {
     let around = Around::new();
     let inside = AtomicUsize::new(0);
