@@ -261,7 +261,7 @@ impl Work<'_> {
             |candidate| self.node(&candidate, &reading),
             |planned| {
                 plan.arrays.extend(planned?);
-                Ok(())
+                Ok::<(), Error>(())
             },
         );
         planned.map_err(|stopped| match stopped {
