@@ -17,12 +17,12 @@ use super::forms;
 use super::judge::{Changed, Fills, judge};
 use super::missing::{self, Declaration};
 use super::notes;
-use super::options::Options;
+use super::options::{Options, Verify};
 use super::outcome::{ArrayPlan, FillPlan, Form, Planned, Reason, SitePlan, Stop};
 use super::rewrite::{Edits, brief, new_codecs, old_codecs};
 use super::settle::{Settled, settle};
 use super::site::Site;
-use super::verdict::{Declared, DecodeVerdict, is_same};
+use super::verdict::{CodesVerdict, Declared, DecodeVerdict, Proof, is_same};
 
 /// Plans the migration of one array off the legacy codec.
 ///
@@ -197,45 +197,80 @@ impl Planning<'_> {
 
     /// The verdict on the values.
     fn decode(&self, settled: &Settled) -> Result<DecodeVerdict, Stop> {
-        let (options, evidence) = (self.options, self.evidence);
-        let mut changed = Vec::new();
-        let mut declared = None;
-        let sites = self.sites.iter().zip(&settled.forms);
-        for (number, ((site, form), new)) in sites.zip(&settled.carried.runs).enumerate() {
-            let is_mapped = settled.carried.maps.iter().any(|map| map.site == number);
-            let codes = if is_mapped || self.declared.is_some() {
-                let is_declared = self.declared.is_some();
-                site.mapped_verdict(*form, &new.chain, is_declared, options, evidence)?
-            } else {
-                site.verdict(*form, options, evidence)?
-            };
-            if let Some(declaration) = self.declared {
-                let code = declaration.code(site.old.stored_type());
-                let code = code.map_err(|message| Reason::new(None, message))?;
-                let others = site.verdict(*form, options, evidence)?;
-                declared = Some(Declared {
-                    code,
-                    value: site.old.transform(Direction::Decode, code).ok(),
-                    others_differ: others.proof.is_some() && !others.is_identical(),
-                });
+        let mut codes = self.codes(settled)?;
+        let asked = codes.iter().any(|codes| codes.all_codes.is_some());
+        let mut again = false;
+        for (number, (site, codes)) in self.sites.iter().zip(&codes).enumerate() {
+            // One verdict over codes in use makes the others be over those too; and behind another legacy codec only these may count.
+            let over_all = codes.proof == Some(Proof::AllCodes) && !codes.is_identical();
+            if over_all && (asked || number > 0) && self.options.verify == Verify::Data {
+                site.scan(self.evidence)?;
+                again = true;
             }
-            if number > 0 && codes.proof.is_some() && !codes.is_identical() {
+        }
+        if again {
+            codes = self.codes(settled)?;
+        }
+        let sites = self.sites.iter().zip(&settled.forms);
+        for ((site, form), codes) in sites.zip(&codes).skip(1) {
+            if codes.proof.is_some() && !codes.is_identical() {
                 return Err(self.behind_another(site, *form));
             }
-            changed.push(Changed {
+        }
+        let runs = self.sites.iter().zip(&settled.carried.runs);
+        let changed: Vec<_> = runs
+            .zip(codes)
+            .map(|((site, new), codes)| Changed {
                 place: self.place_of(site.run),
                 old: site.old,
                 new: &new.chain,
                 codes,
-            });
-        }
+            })
+            .collect();
         let fills = Fills {
             old: self.fill,
             new: Some(settled.fill),
             handed_old: handed_before(self.places, self.fill),
             handed_new: settled.carried.handed.clone(),
         };
-        judge(self.places, &changed, &fills, declared, evidence)
+        let declared = self.declared_code(settled)?;
+        judge(self.places, &changed, &fills, declared, self.evidence)
+    }
+
+    /// What becomes of the codes of each site.
+    fn codes(&self, settled: &Settled) -> Result<Vec<CodesVerdict>, Stop> {
+        let (options, evidence) = (self.options, self.evidence);
+        let sites = self.sites.iter().zip(&settled.forms);
+        sites
+            .zip(&settled.carried.runs)
+            .enumerate()
+            .map(|(number, ((site, form), new))| {
+                let bare = site.verdict(*form, options, evidence)?;
+                let is_declared = self.declared.is_some();
+                if is_declared || settled.carried.maps.iter().any(|map| map.site == number) {
+                    site.mapped_verdict(*form, &new.chain, is_declared, options, evidence)
+                } else {
+                    Ok(bare)
+                }
+            })
+            .collect()
+    }
+
+    /// The code that was declared missing, and whether others change besides.
+    fn declared_code(&self, settled: &Settled) -> Result<Option<Declared>, Stop> {
+        let (Some(declaration), [site], [form]) =
+            (self.declared, self.sites, settled.forms.as_slice())
+        else {
+            return Ok(None);
+        };
+        let code = declaration.code(site.old.stored_type());
+        let code = code.map_err(|message| Reason::new(None, message))?;
+        let others = site.verdict(*form, self.options, self.evidence)?;
+        Ok(Some(Declared {
+            code,
+            value: site.old.transform(Direction::Decode, code).ok(),
+            others_differ: others.proof.is_some() && !others.is_identical(),
+        }))
     }
 
     /// What the values of an array become cannot be told code by code where one codec computes with what another decodes.

@@ -23,8 +23,8 @@ pub struct Proving {
     pub fill_is_defined: bool,
     /// What may be read.
     pub verify: Verify,
-    /// Whether to ask the data which codes are in use, where not all decode alike: as for a plan whose proof was
-    /// [`Proof::UsedCodes`].
+    /// Whether to ask the data which codes are in use, where not all decode alike: as a plan did that has
+    /// [`DecodeVerdict::all_codes`].
     pub used_codes: bool,
 }
 

@@ -273,10 +273,11 @@ fn plans_bind_and_carry_the_fill_and_count_as_the_definitions_do() {
         let proving = Proving {
             fill_is_defined: true,
             verify: case.options.verify,
-            used_codes: plan.decode.proof == Some(Proof::UsedCodes),
+            used_codes: plan.decode.all_codes.is_some(),
         };
         let proven = prove(&case.text, &plan.text, proving, &case).unwrap();
         prop_assert_eq!(proven.kind, plan.decode.kind);
+        prop_assert_eq!(proven.differences, plan.decode.differences);
         Ok(())
     });
 }

@@ -10,7 +10,6 @@ use crate::error::{Error, ErrorKind};
 use crate::migration::documents::{DocumentChange, Documents, same_sources};
 use crate::migration::hierarchy::{HierarchyPlan, NodeOutcome, NodePlan, Work};
 use crate::migration::scan::{Examined, StoreEvidence, unchanged};
-use crate::migration::verdict::Proof;
 use crate::migration::{Proving, prove};
 use crate::report::migrate_legacy::{Outcome, Report};
 use crate::store::{
@@ -266,7 +265,7 @@ fn prove_one(work: &Work<'_>, node: &NodePlan, path: &Path) -> Result<(), Error>
         Proving {
             fill_is_defined: node.fill_is_defined,
             verify: work.wishes.array.verify,
-            used_codes: planned.decode.proof == Some(Proof::UsedCodes),
+            used_codes: planned.decode.all_codes.is_some(),
         },
         &evidence,
     )?;

@@ -43,7 +43,7 @@ fn a_plan_is_proven_as_it_was_planned() {
         for options in [Options::default(), exact()] {
             let plan = planned(&text, &options, &data);
             let proving = Proving {
-                used_codes: plan.decode.proof == Some(Proof::UsedCodes),
+                used_codes: plan.decode.all_codes.is_some(),
                 ..PROVING
             };
             let proven = prove(&text, &plan.text, proving, &data).unwrap();
