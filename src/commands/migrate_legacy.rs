@@ -261,11 +261,10 @@ pub fn run(ui: &mut Ui, global: &GlobalArgs, args: &MigrateLegacyArgs) -> Result
     let mut report = describe::report(&work, &plan, &documents);
     let refused = args.refusal(&plan);
     match (&output, exclusive) {
-        _ if refused.is_some() => {
-            if args.in_place || output.is_some() {
-                report.outcome = Outcome::Refused;
-            }
+        _ if refused.is_some() && (args.in_place || output.is_some()) => {
+            report.outcome = Outcome::Refused;
         }
+        _ if refused.is_some() => {}
         (Some(output), _) if !args.dry_run => {
             write::to_output(ui, args, output, &work, &plan, &documents, &mut report)?;
         }

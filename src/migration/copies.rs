@@ -7,7 +7,7 @@ use super::hierarchy::{GroupPlan, HierarchyPlan, Work, is_below};
 use crate::catalog::{GroupText, Kind, named};
 use crate::error::Error;
 use crate::metadata::consolidated::{Changed, bring_in_step, inline};
-use crate::metadata::edit::{Draft, Editor};
+use crate::metadata::edit::Editor;
 use crate::metadata::json::{Limits, NonFinite, Value, parse};
 use crate::store::{DEFAULT_MAX_DOCUMENT, StoreError, read_document};
 
@@ -131,7 +131,7 @@ pub(super) fn converted(group: &GroupPlan, plan: &HierarchyPlan) -> Result<Strin
     let root = parsed(group.text.as_bytes(), &group.directory)?;
     let mut editor = Editor::new(&group.text, &root);
     let edited = editor
-        .set_member(&root, MEMBER, &Draft::from(inline(&below)))
+        .set_member(&root, MEMBER, &inline(&below))
         .and_then(|()| editor.apply());
     edited.map_err(|error| {
         Error::finding(format!(

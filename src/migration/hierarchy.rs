@@ -296,21 +296,16 @@ impl Work<'_> {
     fn trees(&self) -> Vec<&str> {
         let mut trees: BTreeMap<&str, bool> = BTreeMap::new();
         for entry in &self.catalog.entries {
-            match &entry.kind {
-                Kind::Group(GroupText::V2 { .. }) => {
-                    if !trees.keys().any(|tree| is_below(tree, &entry.path)) {
-                        trees.insert(&entry.path, false);
-                    }
+            let path = entry.path.as_str();
+            let around = trees.iter_mut().find(|(tree, _)| is_below(tree, path));
+            match (&entry.kind, around) {
+                (Kind::Group(GroupText::V2 { .. }), None) => {
+                    trees.insert(path, false);
                 }
-                Kind::Array(text @ ArrayText::V2 { .. }) => {
-                    if self.selection.contains(&entry.path) && has_legacy(text) {
-                        let around = trees
-                            .iter_mut()
-                            .find(|(tree, _)| is_below(tree, &entry.path));
-                        if let Some((_, used)) = around {
-                            *used = true;
-                        }
-                    }
+                (Kind::Array(text @ ArrayText::V2 { .. }), Some((_, used)))
+                    if self.selection.contains(path) && has_legacy(text) =>
+                {
+                    *used = true;
                 }
                 _ => {}
             }
