@@ -10,6 +10,7 @@ mod job;
 mod missing;
 mod params;
 mod plan;
+mod propose;
 mod raw;
 mod report;
 mod roles;

@@ -64,8 +64,8 @@ pub struct ChainArgs {
     #[arg(long, value_name = "FILE")]
     pub params: Option<PathBuf>,
 
-    /// Find the chain whose errors are at most this large
-    #[arg(long, value_name = "ERROR")]
+    /// Find the chain whose errors are at most this large, as suggest-params would recommend it
+    #[arg(long, value_name = "ERROR", value_parser = tolerance)]
     pub max_error: Option<f64>,
 }
 
@@ -127,6 +127,12 @@ impl FromStr for MissingArg {
 fn rounding(text: &str) -> Result<Rounding, String> {
     let words = Rounding::ALL.map(Rounding::name).join(", ");
     Rounding::from_name(text).ok_or_else(|| format!("expected one of {words}"))
+}
+
+fn tolerance(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok();
+    let number = number.filter(|number| number.is_finite() && *number >= 0.0);
+    number.ok_or_else(|| "expected a number, 0 or more".to_owned())
 }
 
 fn out_of_range(text: &str) -> Result<OutOfRange, String> {
@@ -230,6 +236,8 @@ enum WantedSource {
     },
     /// One each.
     Plan(Plan),
+    /// One each, still to be found: with errors of at most this.
+    Sought(f64),
 }
 
 impl Wanted {
@@ -279,11 +287,12 @@ impl Wanted {
                 }
             }
             (_, _, Some(path)) => WantedSource::Plan(Plan::read(path)?),
-            _ if args.max_error.is_some() => {
-                return Err(
-                    Error::usage("this version does not find chains by itself yet")
-                        .hint("give --offset, --scale and --to"),
-                );
+            _ if let Some(error) = args.max_error => {
+                if args.missing.is_some() {
+                    return Err(Error::usage("--missing cannot be used with --max-error")
+                        .hint("a code for NaN is part of the chain that is found; suggest-params takes --missing"));
+                }
+                WantedSource::Sought(error)
             }
             _ => WantedSource::Codecs {
                 codecs: args.codecs()?,
@@ -301,7 +310,23 @@ impl Wanted {
     pub(super) const fn plan(&self) -> Option<&Plan> {
         match &self.source {
             WantedSource::Plan(plan) => Some(plan),
-            WantedSource::Codecs { .. } => None,
+            WantedSource::Codecs { .. } | WantedSource::Sought(_) => None,
+        }
+    }
+
+    /// The largest error of the chains that are still to be found.
+    pub(super) const fn sought(&self) -> Option<f64> {
+        match self.source {
+            WantedSource::Sought(error) => Some(error),
+            _ => None,
+        }
+    }
+
+    /// The chains that were found.
+    pub(super) const fn found(plan: Plan) -> Self {
+        Self {
+            source: WantedSource::Plan(plan),
+            missing: None,
         }
     }
 }
@@ -365,6 +390,10 @@ pub(super) fn for_array(
             let entry = plan.for_array(path, data_type)?;
             let origin = plan.origin.clone();
             (entry.codecs.clone(), origin, entry.fill.clone(), false)
+        }
+        WantedSource::Sought(_) => {
+            let message = format!("{}: its chain was not looked for", named(path));
+            return Err(Error::finding(message));
         }
     };
     let place = format!("{} for {}, which holds {data_type}", origin, named(path));

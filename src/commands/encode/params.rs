@@ -30,13 +30,18 @@ pub(super) struct Plan {
 pub(super) struct Entry {
     /// The array; `None` for every one that is packed.
     pub(super) path: Option<String>,
-    data_type: DataType,
+    pub(super) data_type: DataType,
     pub(super) codecs: Vec<crate::metadata::edit::Draft>,
     /// The fill value that the chain needs, if it is another than that of the array.
     pub(super) fill: Option<Literal>,
 }
 
 impl Plan {
+    /// A plan that was made just now.
+    pub(super) const fn of(origin: String, entries: Vec<Entry>) -> Self {
+        Self { origin, entries }
+    }
+
     /// Reads a plan from a file, or from standard input for `-`.
     pub(super) fn read(path: &Path) -> Result<Self, Error> {
         let standard = path.as_os_str() == "-";

@@ -11,7 +11,9 @@ use super::super::rewrite::input::{Input, Watch, heed_signals, open, shares, war
 use super::super::rewrite::output::{copy, copy_objects, key};
 use super::chain::{Missing, Wanted};
 use super::flat::{FlatForm, open_npy};
+use super::params::Plan;
 use super::plan::{Blueprint, V3Text};
+use super::propose::{Finder, refusal_error};
 use super::report::{self, Done};
 use super::roles::Roles;
 use super::source::Source;
@@ -60,7 +62,23 @@ pub(super) fn run(ui: &mut Ui, global: &GlobalArgs, args: &EncodeArgs) -> Result
     Staging::check(&output, existing)?;
     let wanted = Wanted::read(&args.chain, args.stream.codecs.as_ref())?;
     let (threads, memory, _) = shares(global);
-    let planned = plan(ui, args, &from, &wanted, memory)?;
+    let mut planned = plan(ui, args, &from, &wanted, memory)?;
+    let interrupt = heed_signals()?;
+    let wanted = match wanted.sought() {
+        None => wanted,
+        Some(error) => {
+            let progress = ui.count("looked at");
+            let observer = |bytes| progress.advance(bytes);
+            let pipeline = Pipeline {
+                threads,
+                memory,
+                interrupt: &interrupt,
+                observer: &observer,
+            };
+            let finder = Finder::new(error, &pipeline);
+            Wanted::found(seek(ui, args, &from, &mut planned, &finder)?)
+        }
+    };
     if args.dry_run {
         return show_plan(ui, args, planned, &wanted);
     }
@@ -68,7 +86,6 @@ pub(super) fn run(ui: &mut Ui, global: &GlobalArgs, args: &EncodeArgs) -> Result
         From::Store(input) => group_documents_of(ui, input)?,
         From::Npy(_) | From::Bytes => GroupDocuments::default(),
     };
-    let interrupt = heed_signals()?;
     let staging = Staging::begin(&output, existing)?;
     for leftover in staging.leftovers() {
         ui.status(leftover);
@@ -174,6 +191,60 @@ fn plan<'a>(
         plan.require_all_used(&packed)?;
     }
     Ok(planned)
+}
+
+/// Finds a chain for each array that is packed. Integers that nobody asked for by name and that cannot gain are left as they are.
+fn seek(
+    ui: &mut Ui,
+    args: &EncodeArgs,
+    from: &From,
+    planned: &mut [Planned<'_>],
+    finder: &Finder<'_>,
+) -> Result<Plan, Error> {
+    let chosen = args.array.iter().any(|pattern| !pattern.excludes());
+    let several = planned.len() > 1;
+    let mut entries = Vec::new();
+    for one in planned {
+        let Action::Pack(blueprint) = &one.action else {
+            continue;
+        };
+        let found = match (from, one.entry) {
+            (From::Bytes, _) => {
+                return Err(
+                    Error::usage("--max-error cannot be used for bytes on standard input")
+                        .hint("the values are read twice: write them to a .npy file first"),
+                );
+            }
+            (From::Npy(path), _) => finder.file(path)?,
+            (From::Store(_), Some(entry)) => match &entry.kind {
+                Kind::Array(text) => finder.array(entry, text)?,
+                _ => continue,
+            },
+            (From::Store(_), None) => continue,
+        };
+        match found {
+            Ok(entry) => entries.push(entry),
+            Err(refusal) if blueprint.data_type.is_integer() && !chosen && several => {
+                ui.status(format!("{}: left as it is: {refusal}", named(&one.path)));
+                let text = one.entry.and_then(|entry| match &entry.kind {
+                    Kind::Array(text) => Some(text),
+                    _ => None,
+                });
+                let converted = text.map(unselected::converted).transpose()?.flatten();
+                let reason = "nothing to gain";
+                one.action = match converted {
+                    Some(converted) => Action::Convert(reason, converted.text),
+                    None => Action::Copy(reason),
+                };
+            }
+            Err(refusal) => return Err(refusal_error(&one.path, &refusal)),
+        }
+    }
+    if entries.is_empty() {
+        return Err(Error::finding("no array gains by packing")
+            .hint("--array names arrays that are left alone otherwise"));
+    }
+    Ok(Plan::of("the chain that was found".to_owned(), entries))
 }
 
 fn single(args: &EncodeArgs, source: Source) -> Result<Planned<'_>, Error> {
