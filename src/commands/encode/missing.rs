@@ -179,12 +179,8 @@ pub(super) fn settle(
         },
         OnFailure::Stop,
         |task| -> Result<(), Error> {
-            let elements = crate::region::elements(&task.part).unwrap_or(u64::MAX);
-            let elements = usize::try_from(elements).unwrap_or(usize::MAX);
-            let mut values = vec![0; elements.saturating_mul(size)];
-            blueprint
-                .source
-                .read(&blueprint.path, &task.part, &mut values)?;
+            let values = blueprint.source.read(&blueprint.path, &task.part)?;
+            let elements = values.len() / size;
             if is_last {
                 let pass = trial.bound.pass(Direction::Encode);
                 let mut encoded = vec![0; elements * pass.target().size()];

@@ -9,6 +9,7 @@ use super::flat::{Flat, FlatForm};
 use crate::codecs::OpenArray;
 use crate::error::Error;
 use crate::pieces::{self, read_box};
+use crate::region::elements;
 use crate::store::Objects;
 
 /// Where values come from.
@@ -70,12 +71,25 @@ impl Source {
     }
 
     /// Reads a box of elements in row-major order, native endian.
-    pub(super) fn read(
-        &self,
-        path: &str,
-        part: &[Range<u64>],
-        into: &mut [u8],
-    ) -> Result<(), Error> {
+    pub(super) fn read(&self, path: &str, part: &[Range<u64>]) -> Result<Vec<u8>, Error> {
+        // A box that is a chunk of INPUT is what decoding gives, and need not be copied.
+        if let Self::Array(array, _) = self
+            && array.inner_chunk_shape().is_none()
+            && let Some(index) = single_chunk(part, &array.chunk_shape())
+        {
+            let chunk = array.decode_chunk(&index);
+            if let Some(chunk) = chunk.map_err(|error| chunk_error(path, &error))? {
+                return Ok(chunk);
+            }
+        }
+        let count = elements(part).unwrap_or(u64::MAX);
+        let count = usize::try_from(count).unwrap_or(usize::MAX);
+        let mut values = vec![0; count.saturating_mul(self.element_size())];
+        self.read_into(path, part, &mut values)?;
+        Ok(values)
+    }
+
+    fn read_into(&self, path: &str, part: &[Range<u64>], into: &mut [u8]) -> Result<(), Error> {
         match self {
             Self::Array(array, _) => {
                 read_box(array, part, into).map_err(|error| chunk_error(path, &error))
@@ -122,4 +136,13 @@ impl Source {
             Self::Flat(form, _) => form.data_bytes().unwrap_or(0),
         }
     }
+}
+
+/// The index of the chunk that a box is, if it is one, whole.
+fn single_chunk(part: &[Range<u64>], lengths: &[u64]) -> Option<Vec<u64>> {
+    let index = part.iter().zip(lengths).map(|(range, length)| {
+        let whole = range.start % length == 0 && range.end - range.start == *length;
+        whole.then(|| range.start / length)
+    });
+    index.collect()
 }

@@ -470,12 +470,8 @@ impl<'a> Writer<'a> {
         }
         let source = &self.blueprint.source;
         let size = source.element_size();
-        let count = elements(&task.part).unwrap_or(u64::MAX);
-        let count = usize::try_from(count).unwrap_or(usize::MAX);
-        let mut values = vec![0; count.saturating_mul(size)];
-        clock.time(Phase::Read, || {
-            source.read(&self.blueprint.path, &task.part, &mut values)
-        })?;
+        let path = &self.blueprint.path;
+        let mut values = clock.time(Phase::Read, || source.read(path, &task.part))?;
         for index in covering(&task.part, lengths) {
             let place = chunk_box(&index, lengths);
             let Some(part) = intersection(&place, &task.part) else {
