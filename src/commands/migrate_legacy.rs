@@ -44,11 +44,11 @@ const EXAMPLES: &[Example] = &[
     },
     Example {
         purpose: "Take that back",
-        command: "zarrpack migrate-legacy era5.zarr --undo era5.zarr.zarrpack-undo-20261129T101500.123456Z.json",
+        command: "zarrpack migrate-legacy era5.zarr --undo era5.zarr.zarrpack-undo-<UTC>.json",
     },
     Example {
         purpose: "Write migrated metadata beside a store that cannot be changed",
-        command: "zarrpack migrate-legacy /archive/era5.zarr --output era5-metadata.zarr --metadata-only",
+        command: "zarrpack migrate-legacy /archive/era5.zarr --output overlay.zarr --metadata-only",
     },
     Example {
         purpose: "Fail in CI while a store still uses the legacy codec",
@@ -252,6 +252,7 @@ pub fn run(ui: &mut Ui, global: &GlobalArgs, args: &MigrateLegacyArgs) -> Result
         selection: &selection,
         wishes: &wishes,
         pipeline: &pipeline,
+        elsewhere: output.is_some(),
     };
     let plan = work.plan()?;
     if !plan.is_unsure() {

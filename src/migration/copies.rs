@@ -168,11 +168,16 @@ fn revisions(
     Ok(revisions)
 }
 
-/// The groups of Zarr v3 around the store and in it.
+/// The groups of Zarr v3 that the change reaches: those in the store, and those around it.
 fn holders(work: &Work<'_>) -> Result<Vec<Holder>, Error> {
     let root = work.store.root();
     let mut holders = Vec::new();
-    for group in work.store.enclosing() {
+    let around = if work.elsewhere {
+        &[]
+    } else {
+        work.store.enclosing()
+    };
+    for group in around {
         let document = group.directory.join("zarr.json");
         let bytes = match read_document(&document, DEFAULT_MAX_DOCUMENT) {
             Ok(bytes) => bytes,

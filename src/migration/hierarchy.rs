@@ -165,6 +165,8 @@ pub struct Work<'w> {
     pub wishes: &'w Wishes,
     /// Reads chunks.
     pub pipeline: &'w Pipeline<'w>,
+    /// Whether the result goes to another place, and leaves the groups around the store as they are.
+    pub elsewhere: bool,
 }
 
 /// An array that the plan is about.
@@ -280,6 +282,9 @@ impl Work<'_> {
             .arrays
             .iter()
             .any(|node| node.zarr_format == 2 && !node.is_impossible());
+        if self.elsewhere {
+            return;
+        }
         let around = self.store.enclosing().iter().rev();
         let mut v2 = around.filter(|group| {
             !group.directory.join("zarr.json").exists() && group.directory.join(".zgroup").exists()

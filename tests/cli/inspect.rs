@@ -8,34 +8,7 @@ use std::path::Path;
 use zarrpack::report::inspect::{Array, Report, SCHEMA};
 
 use crate::harness::{Outcome, Sandbox};
-
-/// A sandbox that has the stores of the test data, by copies of them.
-fn with_stores(names: &[&str]) -> Sandbox {
-    let sandbox = Sandbox::new();
-    for name in names {
-        copy(&testdata(name), &sandbox.path().join(name));
-    }
-    sandbox
-}
-
-fn testdata(name: &str) -> std::path::PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("testdata/stores")
-        .join(name)
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let target = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            copy(&entry.path(), &target);
-        } else {
-            fs::copy(entry.path(), target).unwrap();
-        }
-    }
-}
+use crate::stores::{copy, testdata, with_stores};
 
 fn inspect(name: &str) -> Outcome {
     with_stores(&[name]).run(&format!("inspect {name}"))

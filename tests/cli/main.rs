@@ -22,6 +22,7 @@ mod global_flags;
 mod help;
 mod inspect;
 mod man;
+mod migrate_legacy;
 mod scalar_streams;
 mod stores;
 mod suggest_params;

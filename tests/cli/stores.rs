@@ -1,6 +1,7 @@
-//! Stores that a test makes for itself, array by array.
+//! Stores that a test makes for itself, array by array, and copies of those of the test data.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
@@ -72,6 +73,34 @@ impl Array {
             let file = folder.join(key);
             fs::create_dir_all(file.parent().unwrap()).unwrap();
             fs::write(file, bytes).unwrap();
+        }
+    }
+}
+
+/// A sandbox that has the stores of the test data, by copies of them.
+pub(crate) fn with_stores(names: &[&str]) -> Sandbox {
+    let sandbox = Sandbox::new();
+    for name in names {
+        copy(&testdata(name), &sandbox.path().join(name));
+    }
+    sandbox
+}
+
+pub(crate) fn testdata(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("testdata/stores")
+        .join(name)
+}
+
+pub(crate) fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
         }
     }
 }
