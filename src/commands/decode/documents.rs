@@ -7,7 +7,9 @@ use crate::catalog::{ArrayText, Text};
 use crate::codecs::{OpenArray, PlainChain, plain_chain, plain_chain_v2};
 use crate::error::Error;
 use crate::metadata::edit::{Draft, Layout};
+use crate::metadata::json::{Limits, NonFinite, parse};
 use crate::metadata::{Node, Problems, v2, v3};
+use crate::migration;
 
 /// The document of a plain array, and what became of its codecs.
 #[derive(Debug)]
@@ -65,7 +67,7 @@ fn plain(text: &ArrayText, array: &OpenArray, element_size: usize) -> Result<Pla
                 .as_ref()
                 .map(|codec| (codec.id.value, codec.node.value));
             let PlainChain { codecs, replaced } = plain_chain_v2(compressor, element_size);
-            let draft = array_v2(array, codecs, attributes.as_ref())?;
+            let draft = array_v2(array, codecs, said_v2(&v2, attributes.as_ref()))?;
             Ok(PlainDocument {
                 text: draft.to_document(&Layout::default()),
                 replaced,
@@ -74,9 +76,35 @@ fn plain(text: &ArrayText, array: &OpenArray, element_size: usize) -> Result<Pla
     }
 }
 
-/// The v3 document of an array of Zarr v2.
-fn array_v2(array: &OpenArray, codecs: Draft, attributes: Option<&Text>) -> Result<Draft, Error> {
-    let (names, kept) = attributes_v2(attributes, array.shape().len());
+/// What the attributes of an array of Zarr v2 say in Zarr v3: names of dimensions, and the rest.
+///
+/// xarray takes the fill of Zarr v2 for missing, and of Zarr v3 only an attribute: converting says so, where it can.
+fn said_v2(array: &v2::Array<'_>, attributes: Option<&Text>) -> (Option<Draft>, Draft) {
+    let root = attributes.map(|text| &text.parsed.root);
+    let converted = migration::v2::array(array, root, v3::Separator::Dot).ok();
+    let said = converted.and_then(|converted| {
+        let parsed = parse(
+            converted.text.as_bytes(),
+            &Limits::default(),
+            NonFinite::Keep,
+        )
+        .ok()?;
+        let names = parsed.root.get("dimension_names").map(Draft::from);
+        Some((names, Draft::from(parsed.root.get("attributes")?)))
+    });
+    said.unwrap_or_else(|| {
+        let (names, kept) = attributes_v2(attributes, array.shape.value.len());
+        let names = names.map(|names| names.into_iter().map(Draft::string).collect());
+        (names.map(Draft::Array), kept)
+    })
+}
+
+/// The v3 document of an array of Zarr v2, given what its attributes say.
+fn array_v2(
+    array: &OpenArray,
+    codecs: Draft,
+    (names, kept): (Option<Draft>, Draft),
+) -> Result<Draft, Error> {
     let grid = [("chunk_shape", numbers(&array.chunk_shape()))];
     let keys = [("separator", Draft::string("/"))];
     let mut members = vec![
@@ -90,11 +118,6 @@ fn array_v2(array: &OpenArray, codecs: Draft, attributes: Option<&Text>) -> Resu
         ("codecs", codecs),
         ("attributes", kept),
     ];
-    if let Some(names) = names {
-        members.push((
-            "dimension_names",
-            Draft::Array(names.into_iter().map(Draft::string).collect()),
-        ));
-    }
+    members.extend(names.map(|names| ("dimension_names", names)));
     Ok(Draft::object(members))
 }
