@@ -171,7 +171,8 @@ fn end_at_random(rounds: u64, signal: &str) -> BTreeMap<&'static str, u64> {
         // Replacing is a small part of a run: two rounds of three aim at it, and the third at the whole.
         let within = if round % 3 < 2 {
             wait_for(&mut child, &first, was);
-            replacing
+            // Alone on a machine, a run is faster than the one that was measured.
+            replacing / 3
         } else {
             whole
         };

@@ -44,7 +44,7 @@ const EXAMPLES: &[Example] = &[
     },
     Example {
         purpose: "Take that back",
-        command: "zarrpack migrate-legacy era5.zarr --undo era5.zarr.zarrpack-undo-<UTC>.json",
+        command: "zarrpack migrate-legacy era5.zarr --undo era5.zarr.zarrpack-undo-*.json",
     },
     Example {
         purpose: "Write migrated metadata beside a store that cannot be changed",

@@ -47,7 +47,11 @@ fn metadata_alone_is_laid_over_the_store() {
     let sandbox = with_stores(&["group_consolidated"]);
     let outcome = sandbox.run("migrate-legacy group_consolidated --output new --metadata-only");
     succeeds(&outcome);
-    insta::assert_snapshot!(outcome.stderr, @"");
+    insta::assert_snapshot!(outcome.stderr, @r#"
+    warning: "new" has no chunks: until it is laid over the store that it was made from, it reads as fill
+    group_consolidated: 2 arrays migrated (1 identical, 1 with values that differ)
+    warning: values of 1 array differ, as the report says
+    "#);
     let new = tree(&sandbox.path().join("new"));
     assert!(new.keys().all(|path| is_document(path)), "{new:?}");
     succeeds(&sandbox.run("migrate-legacy group_consolidated --in-place"));
@@ -84,7 +88,12 @@ fn what_exists_is_replaced_on_request_alone() {
     for flag in ["", "--dry-run"] {
         let outcome = sandbox.run(&format!("{line} {flag}"));
         insta::allow_duplicates! {
-            insta::assert_snapshot!(outcome, @"");
+            insta::assert_snapshot!(outcome, @r#"
+            exit: 2
+            --- stderr
+            error: "[FOLDER]/fso_f4_u1_plain" exists
+            hint: choose another place, or pass --overwrite to replace it
+            "#);
         }
     }
     assert_eq!(tree(sandbox.path()), before);

@@ -17,7 +17,11 @@ fn require_identical_writes_nothing_where_a_value_would_change() {
     let line = "migrate-legacy fso_f4_u2_zstd_2d --in-place --require-identical";
     let outcome = sandbox.run(line);
     assert_eq!(outcome.exit, Some(1));
-    insta::assert_snapshot!(outcome.stderr, @"");
+    insta::assert_snapshot!(outcome.stderr, @"
+    error: 1 array not proven to keep all values
+      - /
+    hint: --exact computes as the legacy codec did
+    ");
     assert_eq!(tree(sandbox.path()), before);
     let refused = report(&sandbox.run(&format!("{line} --format json")));
     assert_eq!(refused.outcome, Outcome::Refused);
@@ -127,7 +131,12 @@ fn a_fill_that_has_no_code_left_is_refused_or_given() {
     let sandbox = all_codes();
     let outcome = sandbox.run("migrate-legacy a --in-place");
     assert_eq!(outcome.exit, Some(1));
-    insta::assert_snapshot!(outcome.stderr, @"");
+    insta::assert_snapshot!(outcome.stderr, @"
+    error: 1 array cannot be migrated
+      - /: zarr.json /fill_value: the fill value 0.0 would not survive: the fill value -2000.0 is stored as 48 and comes back as 48.0, and all 256 codes of uint8 are in use, so that none is free to stand for it
+    hint: where no chunk is missing, --fill-value gives the array another fill
+    hint: --skip-impossible goes on without them
+    ");
     assert_eq!(beside(&sandbox), [""; 0]);
     let before = values(&sandbox, "a");
     let outcome = sandbox
@@ -178,7 +187,12 @@ fn a_fill_that_the_arithmetic_cannot_hold_is_refused_with_the_reason() {
         .write(&sandbox, "a");
     let outcome = sandbox.run("migrate-legacy a --in-place");
     assert_eq!(outcome.exit, Some(1), "{outcome}");
-    insta::assert_snapshot!(outcome.stderr, @"");
+    insta::assert_snapshot!(outcome.stderr, @"
+    error: 1 array cannot be migrated
+      - /: zarr.json /fill_value: the fill value 0 would not survive: the fill value 0 cannot be encoded: 0 - 1000 is not a value of uint16 (0 to 65535)
+    hint: --exact, which computes in a wider type, may carry it; where no chunk is missing, so may --fill-value
+    hint: --skip-impossible goes on without them
+    ");
     let exact = array(&sandbox.run("migrate-legacy a --exact --format json"));
     assert_eq!(exact.decode.unwrap().verdict, "identical");
 }
@@ -277,7 +291,11 @@ fn arrays_that_cannot_be_migrated_are_left_out_on_request() {
     let before = tree(sandbox.path());
     let outcome = sandbox.run("migrate-legacy g --in-place -q --format json");
     assert_eq!(outcome.exit, Some(1));
-    insta::assert_snapshot!(outcome.stderr, @"");
+    insta::assert_snapshot!(outcome.stderr, @"
+    error: 1 array cannot be migrated
+      - bad: zarr.json /codecs/0/configuration/scale: expected a number other than zero, found a scale of 0
+    hint: --skip-impossible goes on without them
+    ");
     assert_eq!(tree(sandbox.path()), before);
     let outcome = sandbox.run("migrate-legacy g --in-place --skip-impossible");
     assert_eq!(outcome.exit, Some(1));

@@ -214,14 +214,28 @@ fn zero_may_be_a_former_nan_and_the_plan_says_so() {
 fn what_is_no_store_is_3() {
     let sandbox = Sandbox::new();
     fs::create_dir(sandbox.path().join("empty")).unwrap();
-    insta::assert_snapshot!(sandbox.run("migrate-legacy empty"), @"");
-    insta::assert_snapshot!(sandbox.run("migrate-legacy nowhere"), @"");
+    insta::assert_snapshot!(sandbox.run("migrate-legacy empty"), @r#"
+    exit: 3
+    --- stderr
+    error: no Zarr array or group in "empty"
+    hint: STORE is a directory with zarr.json, .zarray or .zgroup, or one above it
+    "#);
+    insta::assert_snapshot!(sandbox.run("migrate-legacy nowhere"), @r#"
+    exit: 3
+    --- stderr
+    error: "nowhere" does not exist
+    "#);
 }
 
 #[test]
 fn a_pattern_that_selects_nothing_is_2() {
     let sandbox = with_stores(&["group_plain"]);
-    insta::assert_snapshot!(sandbox.run("migrate-legacy group_plain --array nothing --in-place"), @"");
+    insta::assert_snapshot!(sandbox.run("migrate-legacy group_plain --array nothing --in-place"), @r#"
+    exit: 2
+    --- stderr
+    error: no array matches --array "nothing"
+    hint: a pattern is held against the whole path, such as "model/temp"; "**/temp" finds it at any depth
+    "#);
     assert_eq!(super::beside(&sandbox), [""; 0]);
 }
 

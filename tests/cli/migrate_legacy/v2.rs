@@ -136,7 +136,12 @@ fn what_separates_the_names_of_chunks_is_found_or_asked_for() {
         assert!(outcome.stderr.contains("--separator"), "{outcome}");
         assert_eq!(tree(&sandbox.path().join(store)), before);
     }
-    insta::assert_snapshot!(sandbox.run("migrate-legacy slashes -q --in-place").stderr, @"");
+    insta::assert_snapshot!(sandbox.run("migrate-legacy slashes -q --in-place").stderr, @r#"
+    error: 1 array cannot be migrated
+      - /: .zarray: the chunks are named like 0/0, and not with "." between the numbers alone; the document does not say, which means "."
+    hint: --separator says which of them are the array's
+    hint: --skip-impossible goes on without them
+    "#);
     succeeds(&sandbox.run("migrate-legacy slashes --in-place --separator /"));
     assert_eq!(separator("slashes"), "/");
     assert_eq!(values(&sandbox, "slashes"), "1.0 2.0 3.0 4.0");
@@ -205,7 +210,15 @@ fn the_copies_of_zmetadata_become_inline_ones() {
             let paths: Vec<_> = copies.keys().map(String::as_str).collect();
             assert_eq!(paths, ["plain", "sub", "sub/t"]);
             for (path, copy) in copies {
-                assert_eq!(*copy, groups(&format!("{path}/")), "{path}");
+                let mut copy = copy.clone();
+                // As zarr-python has it, a group in it has copies of nothing.
+                let nested = copy
+                    .as_object_mut()
+                    .unwrap()
+                    .remove("consolidated_metadata");
+                let nothing = json!({"kind": "inline", "must_understand": false, "metadata": {}});
+                assert_eq!(nested, (path == "sub").then_some(nothing));
+                assert_eq!(copy, groups(&format!("{path}/")), "{path}");
             }
             assert!(groups("sub/").get("consolidated_metadata").is_none());
         }
@@ -233,7 +246,12 @@ fn a_hierarchy_is_converted_whole_or_not_at_all() {
         ));
         assert_eq!(outcome.exit, Some(1), "{flags}: {outcome}");
         insta::allow_duplicates! {
-            insta::assert_snapshot!(outcome.stderr, @"");
+            insta::assert_snapshot!(outcome.stderr, @r#"
+            error: 1 array cannot be migrated
+              - odd: .zarray /filters/0: the codec "unheard-of": it is not known
+            hint: write the array anew without this codec, with the program that wrote it
+            hint: a hierarchy of Zarr v2 is migrated as a whole or not at all
+            "#);
         }
         assert_eq!(tree(sandbox.path()), before);
     }
@@ -244,7 +262,11 @@ fn a_hierarchy_is_converted_whole_or_not_at_all() {
         .write(&sandbox, "g/other");
     let outcome = sandbox.run("migrate-legacy g --in-place --array legacy -q --format json");
     assert_eq!(outcome.exit, Some(1));
-    insta::assert_snapshot!(outcome.stderr, @"");
+    insta::assert_snapshot!(outcome.stderr, @"
+    error: 1 array cannot be migrated
+      - other: a hierarchy of Zarr v2 is migrated as a whole, and --array leaves this array of it out
+    hint: a hierarchy of Zarr v2 is migrated as a whole or not at all
+    ");
     succeeds(&sandbox.run("migrate-legacy g --in-place --array legacy --array other"));
     assert!(sandbox.path().join("g/plain/zarr.json").exists());
 }
