@@ -60,7 +60,8 @@ fn short_help_is_one_line_for_each_flag() {
                                  none refuses NaN [default: auto]
           --params <FILE>        Take chains from what suggest-params printed: a file, or - for standard
                                  input
-          --max-error <ERROR>    Find the chain whose errors are at most this large
+          --max-error <ERROR>    Find the chain whose errors are at most this large, as suggest-params
+                                 would recommend it
           --chunks <LENGTHS>     Lengths of the chunks, such as 1,512,512; with shards, those of the
                                  pieces in them [default: as in INPUT]
           --shards <LENGTHS>     Lengths of the shards, multiples of those of the chunks, or none
