@@ -114,7 +114,9 @@ pub(super) fn unpacked(document: &str, cf: &CfDecoding) -> Result<String, Error>
         let moved = cf.converted.iter().map(|converted| converted.from);
         let moved =
             moved.filter(|from| !cf.converted.iter().any(|converted| converted.name == *from));
-        for name in cf.removed.iter().copied().chain(moved) {
+        // What is missing is NaN now; the conversion from Zarr v2 may have added an attribute that says otherwise.
+        let said = (!cf.removed.contains(&"_FillValue")).then_some("_FillValue");
+        for name in cf.removed.iter().copied().chain(moved).chain(said) {
             editor.remove_member(attributes, name).map_err(edited)?;
         }
         for converted in &cf.converted {
