@@ -74,9 +74,9 @@ fn chunks(tree: &Tree) -> Tree {
 
 /// The report that was printed, which the types hold wholly.
 fn report(outcome: &Outcome) -> Report {
-    let report: Report = serde_json::from_str(&outcome.stdout).unwrap_or_else(|error| {
-        panic!("{error}: {outcome}");
-    });
+    let report = serde_json::from_str(&outcome.stdout);
+    assert!(report.is_ok(), "{report:?}: {outcome}");
+    let report: Report = report.unwrap();
     assert_eq!(report.schema, SCHEMA);
     let again = serde_json::to_string_pretty(&report).unwrap() + "\n";
     assert_eq!(
@@ -105,9 +105,8 @@ fn beside(sandbox: &Sandbox) -> Vec<String> {
 /// The name of the only journal, with nothing else left over.
 fn journal(sandbox: &Sandbox) -> String {
     let names = beside(sandbox);
-    let [name] = names.as_slice() else {
-        panic!("{names:?}");
-    };
+    assert_eq!(names.len(), 1, "{names:?}");
+    let name = &names[0];
     assert!(
         name.contains(".zarrpack-undo-") && name.ends_with("Z.json"),
         "{name}"
