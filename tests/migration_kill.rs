@@ -206,7 +206,7 @@ fn end_at_random(rounds: u64, signal: &str) -> BTreeMap<&'static str, u64> {
                 (Some(0), _) => assert_eq!(phase, "complete"),
                 (Some(143), _) => {}
                 (None, Some(15)) => assert!(documents == old),
-                _ => panic!("{status}"),
+                _ => unreachable!("{status}"),
             }
         }
 
