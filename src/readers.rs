@@ -101,6 +101,8 @@ pub(crate) enum Feature {
     ForeignScalar,
     /// A cast between float16 and float64.
     DoubleToHalf,
+    /// A chain inside a shard that cannot encode 0.
+    NoZeroInShard,
     /// The fill cannot be cast as it is, before it is shifted and scaled.
     UnscaledFill,
     /// The fill cannot be encoded.

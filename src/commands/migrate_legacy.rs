@@ -96,15 +96,15 @@ pub struct MigrateLegacyArgs {
     pub output: Option<PathBuf>,
 
     /// Copy the chunks to DEST too
-    #[arg(long, requires = "output", conflicts_with = "metadata_only")]
+    #[arg(long, requires = "output", conflicts_with_all = ["metadata_only", "in_place"])]
     pub copy_chunks: bool,
 
     /// Write metadata to DEST and no chunks: until laid over the source, it reads as fill
-    #[arg(long, requires = "output")]
+    #[arg(long, requires = "output", conflicts_with = "in_place")]
     pub metadata_only: bool,
 
     /// Replace DEST if it exists, once the new one is complete
-    #[arg(long, requires = "output")]
+    #[arg(long, requires = "output", conflicts_with = "in_place")]
     pub overwrite: bool,
 
     /// Compute as numcodecs did, in double precision, where the plain conversion would change values
@@ -128,7 +128,13 @@ pub struct MigrateLegacyArgs {
     pub missing: Option<String>,
 
     /// Fill for arrays whose own does not survive, where no chunk is missing: JSON, as in a zarr.json
-    #[arg(long, value_name = "JSON", allow_hyphen_values = true, value_parser = JsonSource::parser())]
+    #[arg(
+        long,
+        value_name = "JSON",
+        allow_hyphen_values = true,
+        value_parser = JsonSource::parser(),
+        conflicts_with = "missing"
+    )]
     pub fill_value: Option<JsonSource>,
 
     /// Exit with 1 if there is anything to migrate, and write nothing
@@ -152,7 +158,12 @@ pub struct MigrateLegacyArgs {
     pub remove_v2: bool,
 
     /// File for the journal, which must not be inside the store [default: beside the store]
-    #[arg(long, value_name = "FILE", requires = "in_place")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "in_place",
+        conflicts_with = "output"
+    )]
     pub journal: Option<PathBuf>,
 
     /// Bring back the documents that a journal holds

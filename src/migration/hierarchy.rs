@@ -273,7 +273,32 @@ impl Work<'_> {
         plan.arrays
             .sort_by(|a, b| a.path.split('/').cmp(b.path.split('/')));
         self.note_groups_around(&mut plan);
+        self.note_shadowed(&mut plan);
         Ok(plan)
+    }
+
+    /// Says which documents of Zarr v2 stay beside a `zarr.json`, where readers may still go by them.
+    fn note_shadowed(&self, plan: &mut HierarchyPlan) {
+        let entries = &self.catalog.entries;
+        let has_v2_group = entries
+            .iter()
+            .any(|entry| matches!(entry.kind, Kind::Group(GroupText::V2 { .. })));
+        let shadowed: Vec<_> = entries
+            .iter()
+            .filter(|entry| !entry.shadowed.is_empty())
+            .collect();
+        if let Some(first) = shadowed.first()
+            && (has_v2_group || self.wishes.remove_v2)
+        {
+            let which = match shadowed.len() {
+                1 => named(&first.path),
+                more => format!("{} and {} more", named(&first.path), more - 1),
+            };
+            plan.notes.push(format!(
+                "{which}: documents of Zarr v2 stay beside a zarr.json that an earlier migration wrote; readers of a group of Zarr v2 \
+                 still go by them"
+            ));
+        }
     }
 
     /// Says what readers of the groups around the store will see.

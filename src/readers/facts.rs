@@ -146,6 +146,14 @@ pub(super) const FACTS: &[Fact] = &[
     ),
     fact(
         ZARR_PYTHON,
+        NoZeroInShard,
+        Fail(
+            "it tries the codecs inside a shard on 0, whatever the fill is, and they cannot encode that",
+        ),
+        RUN,
+    ),
+    fact(
+        ZARR_PYTHON,
         DoubleToHalf,
         Fail("it rounds from float64 to float16 twice, so that a few values may differ"),
         RUN,

@@ -5,11 +5,11 @@ use std::collections::{BTreeSet, HashSet};
 use super::Feature;
 use crate::codecs::ArrayDocument;
 use crate::codecs::configuration::{CAST_VALUE, LEGACY, LEGACY_V2, SCALE_OFFSET};
-use crate::codecs::model::Model;
+use crate::codecs::model::{Model, Step};
 use crate::metadata::json::{Kind, Value};
 use crate::metadata::v2::{self, ByteOrder, Dtype};
 use crate::metadata::v3::{self, Codec, SHARDING};
-use crate::transform::chain::bind;
+use crate::transform::chain::{Direction, bind};
 use crate::transform::data_type::DataType;
 use crate::transform::literal::Literal;
 use crate::transform::parameters::{CastValueParameters, Codec as Parameters};
@@ -220,6 +220,20 @@ fn fills(array: &v3::Array<'_>, array_type: Option<DataType>, features: &mut BTr
     let Ok(model) = Model::new(ArrayDocument::V3(array)) else {
         return;
     };
+    let mut inner = model.outer.inner.as_deref();
+    while let Some(level) = inner {
+        let loses_zero = level.steps.iter().any(|step| match step {
+            Step::Packing(packing) => packing.binding.chain.as_ref().is_some_and(|chain| {
+                let zero = Scalar::from_bits(chain.data_type(), 0);
+                chain.transform(Direction::Encode, zero).is_err()
+            }),
+            Step::Other(_) => false,
+        });
+        if loses_zero {
+            features.insert(Feature::NoZeroInShard);
+        }
+        inner = level.inner.as_deref();
+    }
     for packing in model.packing() {
         let Some(chain) = &packing.binding.chain else {
             continue;

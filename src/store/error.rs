@@ -135,6 +135,14 @@ pub enum StoreError {
         /// Why not.
         reason: String,
     },
+    /// A journal of another hierarchy.
+    #[error("{journal:?} is the undo journal of {root:?}, not of this store")]
+    OtherJournal {
+        /// The journal.
+        journal: PathBuf,
+        /// The hierarchy whose documents it holds.
+        root: PathBuf,
+    },
     /// Input and output are one place.
     #[error("input and output are the same place, {0:?}")]
     Same(PathBuf),
@@ -196,6 +204,7 @@ impl StoreError {
             | Self::NotUtf8(_)
             | Self::LeadsOut { .. }
             | Self::Twice(_)
+            | Self::OtherJournal { .. }
             | Self::NotAJournal { .. } => ErrorKind::Finding,
             Self::Loop { .. }
             | Self::TooManyLinks { .. }

@@ -236,6 +236,18 @@ fn verdict_notes(verdict: &DecodeVerdict) -> Vec<String> {
             verdict.differences.compared, verdict.differences.differing
         ));
     }
+    if verdict.differences.become_readable > 0 {
+        notes.push(format!(
+            "{} have no defined value in the legacy codec, whose readers make something of them, and decode to a value now",
+            verdict.differences.become_readable
+        ));
+    }
+    if verdict.differences.unreadable_in_both > 0 {
+        notes.push(format!(
+            "{} have no defined value in the legacy codec and none now",
+            verdict.differences.unreadable_in_both
+        ));
+    }
     if let Some(all) = &verdict.all_codes {
         let mut note = format!(
             "of all {} codes, {} would decode to another value",

@@ -63,7 +63,7 @@ pub(super) fn lines(report: &Report, style: OutputStyle) -> Vec<String> {
     for note in &report.notes {
         labelled(&mut end, &paint, ("note", FAINT), note, style.width);
     }
-    if let Some(text) = documents(&report.documents) {
+    if let Some(text) = documents(&report.documents, report.outcome) {
         labelled(&mut end, &paint, ("documents", FAINT), &text, style.width);
     }
     if let Some(journal) = &report.journal {
@@ -321,20 +321,26 @@ fn problem_words(problem: &Problem) -> String {
     }
 }
 
-fn documents(documents: &[Document]) -> Option<String> {
+fn documents(documents: &[Document], outcome: Outcome) -> Option<String> {
     let count = |action| {
-        documents
+        let of = documents
             .iter()
-            .filter(|document| document.action == action)
-            .count()
+            .filter(|document| document.action == action);
+        of.count()
     };
-    let words = [
-        (count(DocumentAction::Create), "created"),
-        (count(DocumentAction::Replace), "replaced"),
-        (count(DocumentAction::Remove), "removed"),
+    let words = match outcome {
+        Outcome::Written => ["created", "replaced", "removed"],
+        Outcome::Planned | Outcome::Refused => ["to create", "to replace", "to remove"],
+    };
+    let actions = [
+        DocumentAction::Create,
+        DocumentAction::Replace,
+        DocumentAction::Remove,
     ];
-    let words: Vec<_> = words
+    let words: Vec<_> = actions
         .into_iter()
+        .map(count)
+        .zip(words)
         .filter(|(count, _)| *count > 0)
         .map(|(count, what)| format!("{count} {what}"))
         .collect();

@@ -13,10 +13,13 @@ use crate::migration::scan::{Examined, StoreEvidence, unchanged};
 use crate::migration::{Proving, prove};
 use crate::report::migrate_legacy::{Outcome, Report};
 use crate::store::{
-    Copied, DEFAULT_MAX_DOCUMENT, Exclusive, Place, Progress, Replacement, Rewrite, Staging, Store,
-    StoreError, read_document, undo, unfinished,
+    Copied, DEFAULT_MAX_DOCUMENT, Exclusive, Objects, Place, Progress, Replacement, Rewrite,
+    Staging, Store, StoreError, read_document, undo, unfinished,
 };
 use crate::ui::Ui;
+
+/// The names of documents.
+const DOCUMENTS: [&str; 5] = ["zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata"];
 
 /// Nobody watches the replacing of documents, which takes a moment.
 fn unwatched(_: Progress) {}
@@ -91,10 +94,10 @@ pub(super) fn in_place(
     for path in &committed.reowned {
         ui.warning(format!("{path:?} belongs to another owner or group now"));
     }
-    report.outcome = Outcome::Written;
     let Some(journal) = committed.journal else {
         return Ok(());
     };
+    report.outcome = Outcome::Written;
     report.journal = Some(journal.to_string_lossy().into_owned());
     let changes: Vec<_> = documents
         .changes
@@ -147,10 +150,9 @@ pub(super) fn to_output(
         progress.advance(copied.files.saturating_sub(before));
     };
     let copied = if args.metadata_only {
-        let names = ["zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata"];
         let mut keys = Vec::new();
         for entry in &work.catalog.entries {
-            let paths = names.iter().map(|name| entry.directory.join(name));
+            let paths = DOCUMENTS.iter().map(|name| entry.directory.join(name));
             let keys_of = paths
                 .filter(|path| path.exists())
                 .filter_map(|path| key(source, &path));
@@ -202,7 +204,22 @@ pub(super) fn to_output(
 
 /// Checks, for a plan, that it could be written to another place.
 pub(super) fn check_output(args: &MigrateLegacyArgs, output: &Place) -> Result<(), Error> {
-    Ok(Staging::check(output, args.existing())?)
+    Staging::check(output, args.existing())?;
+    if args.metadata_only && output.exists() {
+        for object in Objects::below(output.path()) {
+            let object = object?;
+            let name = object.key.rsplit('/').next().unwrap_or_default();
+            if !DOCUMENTS.contains(&name) {
+                return Err(Error::usage(format!(
+                    "{:?} holds more than documents, such as {:?}, and --metadata-only would replace it by documents alone",
+                    output.given(),
+                    object.key
+                ))
+                .hint("write the documents to another place, and lay them over the store from there"));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The key of a file of the store.

@@ -59,9 +59,30 @@ pub fn unfinished(store: &Store) -> Result<Vec<PathBuf>, StoreError> {
 pub fn undo_plan(store: &Store, journal: &Path) -> Result<Vec<PathBuf>, StoreError> {
     let places = Places::of(store);
     let record = Record::read(&find(&JournalName::from_any(journal)))?;
+    require_own(&places, &record, journal, false)?;
     let targets = targets(&places, places.root(), &record, journal)?;
     let restoring = restoring(&record, &targets, journal)?;
+    require_own(&places, &record, journal, restoring.is_empty())?;
     Ok(restoring.into_iter().map(|(_, target)| target).collect())
+}
+
+/// Insists that a journal is about this hierarchy: undoing removes it, and it is the only way back of the one that it is about. One that
+/// was moved since is known by its documents.
+fn require_own(
+    places: &Places,
+    record: &Record,
+    journal: &Path,
+    restores_nothing: bool,
+) -> Result<(), StoreError> {
+    let root = Path::new(&record.root);
+    let is_own = places.tops().iter().any(|top| top == root);
+    if is_own || !restores_nothing && fs::symlink_metadata(root).is_err() {
+        return Ok(());
+    }
+    Err(StoreError::OtherJournal {
+        journal: journal.to_owned(),
+        root: root.to_owned(),
+    })
 }
 
 /// Restores every document of a journal, byte for byte, removes those that the change had created, and then the journal.
@@ -86,8 +107,10 @@ pub(super) fn undo_with(
     let record = Record::read(&found)?;
     let mut exclusive = Exclusive::take_with(files, store, Some(&name), observer)?;
     let (files, places) = (exclusive.files.clone(), exclusive.places.clone());
+    require_own(&places, &record, &found, false)?;
     let targets = targets(&places, places.root(), &record, &found)?;
     let restoring = restoring(&record, &targets, &found)?;
+    require_own(&places, &record, &found, restoring.is_empty())?;
     let unfinished = name.unfinished();
     if found != unfinished {
         // From here on the next run would go on with this, wherever it stops.

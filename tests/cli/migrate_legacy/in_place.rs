@@ -8,7 +8,7 @@ use zarrpack::report::migrate_legacy::{Outcome, UNDO_SCHEMA};
 
 use super::{beside, bytes, chunks, document, journal, report, tree, values};
 use crate::harness::Sandbox;
-use crate::stores::{succeeds, testdata, with_stores};
+use crate::stores::{copy, succeeds, testdata, with_stores};
 
 /// The values that zarr-python read of each array of a reference store, by the path of the array.
 fn expected(name: &str) -> Vec<(String, Vec<u8>)> {
@@ -280,9 +280,6 @@ fn a_second_run_has_nothing_to_do_and_writes_nothing() {
     exit: 0
     --- stdout
     group_consolidated: nothing to migrate, no legacy codec in 4 arrays
-
-    --- stderr
-    group_consolidated: nothing to migrate, no legacy codec in 4 arrays
     ");
     assert_eq!(tree(sandbox.path()), after);
     assert_eq!(beside(&sandbox), left);
@@ -454,8 +451,8 @@ fn a_journal_of_another_store_and_changed_documents_are_not_undone() {
     let sandbox = with_stores(&["group_consolidated", "group_plain"]);
     succeeds(&sandbox.run("migrate-legacy group_consolidated --in-place -q --journal undo.json"));
     let other = sandbox.run("migrate-legacy group_plain --undo undo.json");
-    assert_eq!(other.exit, Some(3), "{other}");
-    assert!(other.stderr.contains("group_plain/zarr.json"), "{other}");
+    assert_eq!(other.exit, Some(1), "{other}");
+    assert!(other.stderr.contains("not of this store"), "{other}");
     let path = sandbox.path().join("group_consolidated/time/zarr.json");
     let changed = sandbox
         .path()
@@ -475,6 +472,33 @@ fn a_journal_of_another_store_and_changed_documents_are_not_undone() {
     fs::write(&changed, text).unwrap();
     fs::write(&path, fs::read_to_string(&path).unwrap() + "\n").unwrap();
     succeeds(&sandbox.run("migrate-legacy group_consolidated --undo undo.json"));
+}
+
+#[test]
+fn a_journal_undoes_its_own_store_alone_and_knows_it_where_it_was_moved() {
+    let sandbox = with_stores(&["group_plain"]);
+    copy(
+        &sandbox.path().join("group_plain"),
+        &sandbox.path().join("twin"),
+    );
+    succeeds(&sandbox.run("migrate-legacy group_plain --in-place -q --journal undo.json"));
+    let before = tree(sandbox.path());
+    // The documents of the other store are what the journal would restore: nothing to do, and the journal gone.
+    let outcome = sandbox.run("migrate-legacy twin --undo undo.json");
+    assert_eq!(outcome.exit, Some(1), "{outcome}");
+    assert_eq!(tree(sandbox.path()), before);
+    fs::rename(
+        sandbox.path().join("group_plain"),
+        sandbox.path().join("moved"),
+    )
+    .unwrap();
+    let outcome = sandbox.run("migrate-legacy twin --undo undo.json");
+    assert_eq!(outcome.exit, Some(1), "{outcome}");
+    succeeds(&sandbox.run("migrate-legacy moved --undo undo.json"));
+    assert_eq!(
+        tree(&sandbox.path().join("moved")),
+        tree(&sandbox.path().join("twin"))
+    );
 }
 
 #[test]

@@ -65,7 +65,7 @@ fn arrays_with_the_same_plan_are_shown_once() {
         "{outcome}"
     );
     assert!(
-        outcome.stdout.contains("documents 12 replaced"),
+        outcome.stdout.contains("documents 12 to replace"),
         "{outcome}"
     );
 }
