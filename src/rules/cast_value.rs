@@ -10,12 +10,13 @@ use super::{
     rule,
 };
 use crate::codecs::configuration::CAST_VALUE;
+use crate::codecs::model::Step;
 use crate::codecs::short;
 use crate::metadata::json::Value;
 use crate::transform::cast_value::CastValue;
 use crate::transform::chain::BoundCodec;
 use crate::transform::data_type::DataType;
-use crate::transform::scalar_map::ScalarMap;
+use crate::transform::rounding::OutOfRange;
 
 pub(super) const RULES: &[Rule] = &[
     rule(
@@ -177,18 +178,35 @@ fn one_way_map(array: &Array<'_>, sink: &mut Sink<'_>) {
     }
 }
 
+/// Values that no array leads to. Arithmetic makes neither a NaN nor an infinity of integers: it fails before. A cast that clamps
+/// to a float type makes infinities, though, and a map makes what it says.
 fn unreachable_entry(array: &Array<'_>, sink: &mut Sink<'_>) {
-    let integers = array.data_type().is_some_and(DataType::is_integer);
-    for (pointer, cast) in casts(array) {
-        let unreachable = |map: &ScalarMap, integers: bool| -> Vec<usize> {
-            let entries = map.entries().iter().enumerate();
-            entries
-                .filter(|(_, (input, _))| integers && !input.is_finite())
-                .map(|(n, _)| n)
-                .collect()
+    if !array.data_type().is_some_and(DataType::is_integer) {
+        return;
+    }
+    // Behind other codecs, which may do anything, nothing is said.
+    let first = array.model.as_ref().and_then(|model| {
+        let mut steps = model.outer.steps.iter();
+        steps.find_map(|step| match step {
+            Step::Packing(packing) => Some(Some(&**packing)),
+            Step::Other(other) if other.name == "transpose" => None,
+            Step::Other(_) => Some(None),
+        })?
+    });
+    let Some((packing, chain)) = first.and_then(|p| Some((p, p.binding.chain.as_ref()?))) else {
+        return;
+    };
+    let (mut infinite, mut nan) = (false, false);
+    for (pointer, codec) in packing.pointers.iter().zip(chain.codecs()) {
+        let cast = match codec {
+            BoundCodec::ScaleOffset(_) => continue,
+            BoundCodec::CastValue(cast) => cast,
+            BoundCodec::FixedScaleOffset(_) => return,
         };
-        // No arithmetic makes a NaN or an infinity of integers: it fails before. Nor does decoding of integer codes.
-        for n in unreachable(&cast.encode_map, integers && cast.incoming.is_float()) {
+        for (n, (input, _)) in cast.encode_map.entries().iter().enumerate() {
+            if input.is_finite() || input.is_nan() && nan || input.is_infinite() && infinite {
+                continue;
+            }
             sink.report(array.document.kind, || {
                 let pointer = format!("{pointer}/configuration/scalar_map/encode/{n}");
                 let key = array.entry(&format!("{pointer}/0"));
@@ -197,6 +215,10 @@ fn unreachable_entry(array: &Array<'_>, sink: &mut Sink<'_>) {
                     .expected("values that an array of integers leads to; this one never reaches the cast")
             });
         }
+        let clamps = cast.out_of_range == Some(OutOfRange::Clamp) && cast.outgoing.is_float();
+        let mapped = cast.encode_map.entries().iter().map(|(_, output)| output);
+        infinite |= clamps || mapped.clone().any(|output| output.is_infinite());
+        nan |= mapped.clone().any(|output| output.is_nan());
     }
 }
 

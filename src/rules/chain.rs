@@ -2,7 +2,7 @@
 
 use super::Check::Array as OfArray;
 use super::array::{Array, describe};
-use super::bound::{codec_span, way};
+use super::bound::{codec_span, survives, way};
 use super::finding::{Draft, Sink};
 use super::{
     Rule,
@@ -78,7 +78,7 @@ fn fill_drift(array: &Array<'_>, sink: &mut Sink<'_>) {
             .expected("a fill value that comes back as it is; partly written chunks hold the other")
             .notes(array.packing().flat_map(way).collect());
         match fate.back {
-            Some(back) if back.is_finite() => draft.hint(format!(
+            Some(back) if back.is_finite() && survives(array, back) => draft.hint(format!(
                 "see whether {} would do as the fill value",
                 short(back)
             )),
