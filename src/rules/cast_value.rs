@@ -17,6 +17,7 @@ use crate::transform::cast_value::CastValue;
 use crate::transform::chain::BoundCodec;
 use crate::transform::data_type::DataType;
 use crate::transform::rounding::OutOfRange;
+use crate::transform::scalar::Scalar;
 
 pub(super) const RULES: &[Rule] = &[
     rule(
@@ -160,22 +161,51 @@ fn one_way_map(array: &Array<'_>, sink: &mut Sink<'_>) {
                     } else {
                         "encode"
                     };
-                    Draft::at(array.document, pointer)
+                    let draft = Draft::at(array.document, pointer)
                         .found(format!(
                             "{} becomes {}, which {then}",
                             short(*input),
                             short(*output)
                         ))
-                        .expected(format!("a pair in \"{other}\" that undoes it"))
-                        .hint(format!(
-                            "add [{}, {}] to \"{other}\"",
-                            output.to_map_json(),
-                            input.to_map_json()
-                        ))
+                        .expected(format!("a pair in \"{other}\" that undoes it"));
+                    if !can_be_undone(array, cast, direction, n) {
+                        return draft;
+                    }
+                    draft.hint(format!(
+                        "add [{}, {}] to \"{other}\"",
+                        output.to_map_json(),
+                        input.to_map_json()
+                    ))
                 });
             }
         }
     }
+}
+
+/// Whether a pair that undoes entry `n` could be added to the other map: its key is not taken, by the map or by another entry that
+/// would be undone in the same way, and the fill is not stored as it.
+fn can_be_undone(array: &Array<'_>, cast: &CastValue, direction: &str, n: usize) -> bool {
+    let (map, other) = match direction {
+        "encode" => (&cast.encode_map, &cast.decode_map),
+        _ => (&cast.decode_map, &cast.encode_map),
+    };
+    let entries = map.entries();
+    let Some((input, output)) = entries.get(n) else {
+        return false;
+    };
+    let shared = |(m, (_, another)): (usize, &(Scalar, Scalar))| m != n && another.equals(*output);
+    let fills = array.packing().flat_map(|packing| {
+        let fill = packing.binding.chain.as_ref().and_then(|c| c.fill());
+        fill.into_iter().flat_map(|trace| &trace.encoded)
+    });
+    // Which fill reaches which cast does not matter: a fill that is touched at all is left alone.
+    let mut touched = fills.filter(|fill| {
+        fill.data_type() == output.data_type() && fill.equals(*output)
+            || fill.data_type() == input.data_type() && fill.equals(*input)
+    });
+    other.get(*output).is_none()
+        && !entries.iter().enumerate().any(shared)
+        && touched.next().is_none()
 }
 
 /// Values that no array leads to. Arithmetic makes neither a NaN nor an infinity of integers: it fails before. A cast that clamps

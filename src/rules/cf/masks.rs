@@ -97,14 +97,22 @@ pub(super) fn float_fill_encoding(array: &Array<'_>, sink: &mut Sink<'_>) {
     let Some(attribute) = array.attribute("_FillValue") else {
         return;
     };
-    if array.v3().is_none() || !floats || attribute.value.as_number().is_none() {
+    let value = attribute.value;
+    let encoded = value
+        .as_str()
+        .is_some_and(|text| base64::decode(text).is_some());
+    if array.v3().is_none() || !floats || encoded || value.is_null() {
         return;
     }
     report(array, &attribute, sink, |draft: Draft| {
+        let found = match value.as_number() {
+            Some(_) => format!("the number {}", describe(value)),
+            None => describe(value),
+        };
         let draft = draft
-            .found(format!("the number {}", describe(attribute.value)))
-            .expected("the base64 of a float64; xarray fails on a number here");
-        match scalar(attribute.value, DataType::Float64) {
+            .found(found)
+            .expected("the base64 of a float64; xarray fails on anything else here");
+        match scalar(value, DataType::Float64) {
             Some(value) => draft.hint(format!(
                 "xarray writes \"{}\"",
                 base64::encode(value.bits())

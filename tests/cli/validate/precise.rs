@@ -2,6 +2,8 @@
 
 use zarrpack::rules::Severity;
 
+use crate::harness::Sandbox;
+
 use super::{LE, base, cast_value, errors, findings, rules_of, scale_offset, v2, with};
 
 fn pair(members: &str, to: &str, more: &str) -> String {
@@ -352,4 +354,104 @@ fn fills_and_lengths_of_other_types_are_held_to_the_specification() {
     assert_eq!(fixed("8"), [""; 0]);
     assert_eq!(fixed("6"), ["/data_type/configuration/length_bytes"]);
     assert_eq!(fixed("0"), ["/data_type/configuration/length_bytes"]);
+}
+
+#[test]
+fn ranges_leave_out_codes_that_mean_something_else() {
+    let range = |data_type: &str, fill: &str, codecs: &str| {
+        let found = findings(&base(data_type, fill, codecs)).into_iter();
+        let mut found = found.filter(|finding| finding.rule == "chain/range");
+        found.next().map(|finding| finding.found)
+    };
+    let map = r#","scalar_map":{"encode":[["NaN",255]],"decode":[[255,"NaN"]]}"#;
+    assert_eq!(
+        range("float32", r#""NaN""#, &pair("", "uint8", map)).as_deref(),
+        Some("this chain holds 0.0 to 254.0 in steps of 1.0")
+    );
+    assert_eq!(
+        range("float32", "0", &pair("", "uint8", "")).as_deref(),
+        Some("this chain holds 0.0 to 255.0 in steps of 1.0")
+    );
+}
+
+#[test]
+fn pairs_are_proposed_where_they_lead_to_no_error() {
+    const RULE: &str = "cast-value/one-way-map";
+    let hints = |fill: &str, map: &str| -> Vec<Option<String>> {
+        let codecs = format!(
+            "{},{LE}",
+            cast_value("uint8", &format!(r#","scalar_map":{map}"#))
+        );
+        let found = findings(&base("float32", fill, &codecs)).into_iter();
+        found
+            .filter(|finding| finding.rule == RULE)
+            .map(|finding| finding.hint)
+            .collect()
+    };
+    assert_eq!(
+        hints("0", r#"{"encode":[["NaN",255]]}"#),
+        [Some(r#"add [255, "NaN"] to "decode""#.to_owned())]
+    );
+    // The pair would take the fill away, or stand there twice.
+    assert_eq!(hints("255", r#"{"encode":[["NaN",255]]}"#), [None]);
+    assert_eq!(
+        hints("0", r#"{"encode":[["NaN",255],["Infinity",255]]}"#),
+        [None, None]
+    );
+}
+
+#[test]
+fn attributes_that_xarray_cannot_read_are_told_of() {
+    let found = |data_type: &str, attributes: &str| -> Vec<String> {
+        let more = format!(r#""attributes":{{{attributes}}},"#);
+        let found = findings(&with(data_type, "0", LE, &more)).into_iter();
+        found
+            .map(|finding| finding.rule)
+            .filter(|rule| ["cf/text-number", "cf/float-fill-encoding"].contains(&&**rule))
+            .collect()
+    };
+    for value in [r#""NaN""#, r#""!!!""#, "1.5", "[1]", "true"] {
+        assert!(
+            found("float32", &format!(r#""_FillValue":{value}"#))
+                .contains(&"cf/float-fill-encoding".to_owned()),
+            "{value}"
+        );
+    }
+    assert_eq!(found("float32", r#""_FillValue":"AAAAAAAA+H8=""#), [""; 0]);
+    assert_eq!(found("int16", r#""_FillValue":"-999""#), ["cf/text-number"]);
+    for value in ["0", "0.0", "true", "[1,2]", "[]", r#""1""#] {
+        assert_eq!(
+            found("int16", &format!(r#""scale_factor":{value}"#)),
+            ["cf/text-number"],
+            "{value}"
+        );
+    }
+    assert_eq!(found("int16", r#""scale_factor":0.5"#), [""; 0]);
+}
+
+#[test]
+fn patterns_choose_nothing_in_a_single_document() {
+    let outcome =
+        Sandbox::new().run_with(["validate", "--array", "x", "-"], base("float32", "0", LE));
+    assert_eq!(outcome.exit, Some(2), "{outcome}");
+    assert!(outcome.stderr.contains("single document"), "{outcome}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_node_whose_name_is_no_text_is_counted_as_unreadable() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    let sandbox = Sandbox::new();
+    let group = r#"{"zarr_format":3,"node_type":"group"}"#;
+    let inner = sandbox.path().join("s").join(OsStr::from_bytes(b"\xff"));
+    std::fs::create_dir_all(&inner).unwrap();
+    sandbox.file("s/zarr.json", group);
+    std::fs::write(inner.join("zarr.json"), group).unwrap();
+    let outcome = sandbox.run("validate --format json s");
+    assert_eq!(outcome.exit, Some(3), "{outcome}");
+    let report: zarrpack::report::validate::Report = serde_json::from_str(&outcome.stdout).unwrap();
+    assert_eq!(report.summary.unreadable, 1);
+    assert_eq!(report.stores[0].unreadable.len(), 1);
 }
