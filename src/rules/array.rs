@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 
 use super::document::Document;
 use super::node::{Form, Node};
+use crate::codecs::configuration::{CAST_VALUE, SCALE_OFFSET, is_packing};
 use crate::codecs::model::{Level, Model, Packing, Stage, Step};
 use crate::codecs::{ArrayDocument, OpenArray, OpenError};
 use crate::metadata::json::{Kind, Value};
@@ -63,7 +64,7 @@ impl<'n> Array<'n> {
         let (document, form, codecs, sound) = match node.form.as_ref()? {
             Form::V3(array) => {
                 let document = node.document(DocumentKind::ZarrJson)?;
-                let codecs = codecs_of_v3(array, document);
+                let codecs = codecs_in(document.root().and_then(|root| root.get("codecs")));
                 let few = codecs <= MOST_CODECS;
                 let sound = few && (**array).clone().complete().is_some();
                 let form = match few.then(|| lenient(array, document)).flatten() {
@@ -74,7 +75,9 @@ impl<'n> Array<'n> {
             }
             Form::V2(array) => {
                 let document = node.document(DocumentKind::ZArray)?;
-                let codecs = array.filters.as_ref().map_or(0, Vec::len);
+                let compressor = document.root().and_then(|root| root.get("compressor"));
+                let codecs = codecs_in(document.root().and_then(|root| root.get("filters")))
+                    + usize::from(compressor.is_some_and(|value| value.as_object().is_some()));
                 let few = codecs <= MOST_CODECS;
                 let sound = few && (**array).clone().complete().is_some();
                 let form = match few.then(|| lenient_v2(array, document)).flatten() {
@@ -155,11 +158,26 @@ impl<'n> Array<'n> {
 
     /// The codecs of all levels, outermost first, with what reaches each.
     pub(super) fn places(&self) -> Vec<CodecAt<'_>> {
-        self.model
-            .iter()
-            .flat_map(Model::levels)
-            .flat_map(places)
+        let mut carried = None;
+        let levels = self.model.iter().flat_map(Model::levels);
+        levels
+            .flat_map(|level| places(self, level, &mut carried))
             .collect()
+    }
+
+    /// What a packing codec gives out by what it says itself, whatever else is wrong with it or before it.
+    fn stated_type(&self, pointer: &str, incoming: Option<DataType>) -> Option<DataType> {
+        let entry = self.entry(pointer)?;
+        let name = entry.get("name").and_then(Value::as_str);
+        match name.or_else(|| entry.as_str()) {
+            Some(CAST_VALUE) => {
+                let stated = entry.lookup("/configuration/data_type")?;
+                let name = stated.as_str().or_else(|| stated.get("name")?.as_str())?;
+                DataType::from_name(name)
+            }
+            Some(SCALE_OFFSET) => incoming,
+            _ => None,
+        }
     }
 
     /// The entry of a codec in the document.
@@ -173,14 +191,23 @@ impl<'n> Array<'n> {
     }
 }
 
-fn places(level: &Level) -> Vec<CodecAt<'_>> {
+/// The codecs of one level. `carried` is the type that reaches it from the level around it, and becomes that which reaches the
+/// level in it.
+fn places<'m>(
+    array: &'m Array<'_>,
+    level: &'m Level,
+    carried: &mut Option<DataType>,
+) -> Vec<CodecAt<'m>> {
     let mut stage = level.incoming;
+    stage.data_type = stage.data_type.or(*carried);
     let mut found: Vec<CodecAt<'_>> = Vec::new();
     let mut serialized = stage.data_type;
     for step in &level.steps {
+        let mut outgoing = step.outgoing();
         match step {
             Step::Packing(packing) => {
                 let chain = packing.binding.chain.as_ref();
+                let mut stated = stage;
                 for (n, (name, pointer)) in packing.names.iter().zip(&packing.pointers).enumerate()
                 {
                     let incoming = match chain {
@@ -188,8 +215,7 @@ fn places(level: &Level) -> Vec<CodecAt<'_>> {
                             data_type: chain.codecs().get(n).map(|codec| codec.incoming()),
                             fill: chain.fill().and_then(|fill| fill.encoded.get(n)).copied(),
                         },
-                        None if n == 0 => stage,
-                        None => Stage::default(),
+                        None => stated,
                     };
                     found.push(CodecAt {
                         name,
@@ -197,8 +223,13 @@ fn places(level: &Level) -> Vec<CodecAt<'_>> {
                         incoming,
                         serialized: None,
                     });
+                    stated = Stage {
+                        data_type: array.stated_type(pointer, incoming.data_type),
+                        fill: None,
+                    };
                 }
-                serialized = packing.outgoing.data_type;
+                outgoing.data_type = outgoing.data_type.or(stated.data_type);
+                serialized = outgoing.data_type;
             }
             Step::Other(other) => {
                 found.push(CodecAt {
@@ -207,14 +238,26 @@ fn places(level: &Level) -> Vec<CodecAt<'_>> {
                     incoming: stage,
                     serialized: None,
                 });
-                if other.outgoing.data_type.is_some() {
-                    serialized = other.outgoing.data_type;
+                if outgoing.data_type.is_none() {
+                    outgoing.data_type = match other.name.as_str() {
+                        "transpose" => stage.data_type,
+                        name if is_packing(name) => {
+                            array.stated_type(&other.pointer, stage.data_type)
+                        }
+                        _ => None,
+                    };
+                }
+                if other.name == v3::SHARDING {
+                    *carried = stage.data_type;
+                }
+                if outgoing.data_type.is_some() {
+                    serialized = outgoing.data_type;
                 } else if super::core::is_array_codec(&other.name) {
                     serialized = None;
                 }
             }
         }
-        stage = step.outgoing();
+        stage = outgoing;
     }
     for place in &mut found {
         place.serialized = serialized;
@@ -240,19 +283,17 @@ fn attributes<'n>(
         .then_some((document, attributes))
 }
 
-/// The codecs of a v3 document. Those of shards count where they can be read.
-fn codecs_of_v3(array: &v3::PartialArray<'_>, document: &Document<'_>) -> usize {
-    let listed = document
-        .root()
-        .and_then(|root| root.get("codecs")?.as_array());
-    let listed = listed.map_or(0, <[_]>::len);
-    match &array.codecs {
-        Some(chain) if listed <= MOST_CODECS => {
-            let chains = chain.nested();
-            chains.iter().map(|chain| chain.codecs.len()).sum()
-        }
-        _ => listed,
-    }
+/// The codecs that a list holds, with those in the shards among them, whether or not they can be read.
+fn codecs_in(list: Option<&Value>) -> usize {
+    let codecs = list.and_then(Value::as_array).unwrap_or_default();
+    let inside = |codec: &Value| {
+        let sharded = codec.get("name").and_then(Value::as_str) == Some(v3::SHARDING);
+        let configuration = codec.get("configuration").filter(|_| sharded);
+        configuration.map_or(0, |configuration| {
+            codecs_in(configuration.get("codecs")) + codecs_in(configuration.get("index_codecs"))
+        })
+    };
+    codecs.len() + codecs.iter().map(inside).sum::<usize>()
 }
 
 /// The array of a document of which parts may be missing, for looking at the others.

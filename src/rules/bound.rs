@@ -5,10 +5,14 @@ use super::finding::{Draft, Sink};
 use crate::codecs::configuration::{is_packing, read_entry};
 use crate::codecs::model::{Packing, Step};
 use crate::codecs::short;
-use crate::transform::chain::{BoundCodec, bind};
+use crate::transform::cast_value::cast;
+use crate::transform::chain::{Direction, bind};
 use crate::transform::data_type::DataType;
+use crate::transform::extent::Extent;
+use crate::transform::literal::Literal;
 use crate::transform::parameters::Codec;
 use crate::transform::problem::Problem;
+use crate::transform::rounding::Rounding;
 use crate::transform::scalar::Scalar;
 
 /// As many problems are found in a run of codecs as that; beyond it nobody counts.
@@ -155,9 +159,8 @@ pub(super) fn way(packing: &Packing) -> Vec<String> {
     notes
 }
 
-/// Fills that survive, in words.
+/// Fills that survive, in words. Each value that is named has been sent through the codecs and back.
 fn fills_that_do(array: &Array<'_>, packing: &Packing) -> Option<String> {
-    let chain = packing.binding.chain.as_ref()?;
     let model = array.model.as_ref()?;
     let fill = model.outer.incoming.fill?;
     // Only for the codecs that stand first are values of the array what enters them.
@@ -165,27 +168,21 @@ fn fills_that_do(array: &Array<'_>, packing: &Packing) -> Option<String> {
     if !std::ptr::eq(first, packing) {
         return None;
     }
+    let chain = first.binding.chain.as_ref()?;
     let mut words = Vec::new();
     let nearest = chain
         .fill()
-        .and_then(|trace| trace.decoded.get(chain.codecs().len()).copied());
-    if let Some(nearest) = nearest.filter(|nearest| survives(chain.codecs(), *nearest)) {
+        .and_then(|trace| trace.decoded.get(chain.codecs().len()).copied())
+        .filter(|nearest| survives(array, *nearest));
+    if let Some(nearest) = nearest {
         words.push(format!("a fill value of {} survives", short(nearest)));
     }
     let extent = model.stages().first().and_then(|stage| stage.extent);
-    let ends = extent.filter(|extent| {
-        survives(chain.codecs(), extent.low) && survives(chain.codecs(), extent.high)
-    });
-    if let Some(extent) = ends {
-        let step = match extent.step {
-            Some(step) if step.integer() != Some(1) => format!(" in steps of {}", short(step)),
-            _ => String::new(),
-        };
-        words.push(format!(
-            "fill values from {} to {}{step} would do",
-            short(extent.low),
-            short(extent.high)
-        ));
+    if let Some(extent) = extent {
+        match whole_range(array, extent) {
+            Some(range) => words.push(format!("fill values from {range} would do")),
+            None => words.extend(ends_that_survive(array, extent)),
+        }
     }
     if fill.is_nan() {
         let or = if words.is_empty() { "" } else { "or " };
@@ -196,19 +193,88 @@ fn fills_that_do(array: &Array<'_>, packing: &Packing) -> Option<String> {
     (!words.is_empty()).then(|| words.join("; "))
 }
 
-/// Whether a value could be a fill: each codec encodes it, and each cast gives it back.
-fn survives(codecs: &[BoundCodec], value: Scalar) -> bool {
+/// The values of a range that are tried as fills at most, with the codecs that each goes through.
+const MOST_TRIED: i128 = 1 << 16;
+
+/// The range in words, where every value in it survives: whole numbers that are few enough to try.
+///
+/// The values between the ends of a range of fractions are rounded, each in its own way, and what a person writes for one need
+/// not be what its code decodes to.
+fn whole_range(array: &Array<'_>, extent: Extent) -> Option<String> {
+    let (low, high) = (whole(extent.low)?, whole(extent.high)?);
+    let step = whole(extent.step?).filter(|step| *step > 0)?;
+    let count = (high - low) / step + 1;
+    let codecs = i128::try_from(array.codecs).ok()?.max(1);
+    if count * codecs > MOST_TRIED * 4 || count > MOST_TRIED || (high - low) % step != 0 {
+        return None;
+    }
+    let data_type = extent.low.data_type();
+    for n in 0..count {
+        let value = low + n * step;
+        let fill = Scalar::parse(&Literal::Number(value.to_string()), data_type).ok()?;
+        if whole(fill) != Some(value) || !survives(array, fill) {
+            return None;
+        }
+    }
+    let step = match step {
+        1 => String::new(),
+        _ => format!(" in steps of {step}"),
+    };
+    Some(format!(
+        "{} to {}{step}",
+        short(extent.low),
+        short(extent.high)
+    ))
+}
+
+/// The whole number that a scalar is, if it is one that floats hold without gaps.
+fn whole(scalar: Scalar) -> Option<i128> {
+    const GAPLESS: i128 = 1 << 53;
+    if let Some(integer) = scalar.integer() {
+        return Some(integer);
+    }
+    let integer = cast(scalar, DataType::Int64, Rounding::NearestEven, None).ok()?;
+    let gapless = integer.equals(scalar) && integer.integer()?.abs() <= GAPLESS;
+    integer.integer().filter(|_| gapless)
+}
+
+/// The ends of a range that survive, in words, as they would be written.
+fn ends_that_survive(array: &Array<'_>, extent: Extent) -> Option<String> {
+    let mut ends = vec![extent.low];
+    if !extent.high.equals(extent.low) {
+        ends.push(extent.high);
+    }
+    ends.retain(|end| {
+        // What is shown may be shorter than the value; it is what people will write.
+        let shown = Literal::Number(short(*end));
+        let written = Scalar::parse(&shown, end.data_type());
+        written.is_ok_and(|written| survives(array, written))
+    });
+    match ends.as_slice() {
+        [one] => Some(format!("a fill value of {} would do", short(*one))),
+        [low, high] => Some(format!(
+            "fill values of {} and of {} would do",
+            short(*low),
+            short(*high)
+        )),
+        _ => None,
+    }
+}
+
+/// Whether a value could be the array's fill: all packing codecs take it and give it back.
+pub(super) fn survives(array: &Array<'_>, value: Scalar) -> bool {
     let mut current = value;
-    for codec in codecs {
-        let Ok(next) = codec.encode(current) else {
+    for packing in array.packing() {
+        let Some(chain) = &packing.binding.chain else {
             return false;
         };
-        let back = codec.decode(next);
-        if matches!(codec, BoundCodec::CastValue(_)) && !back.is_ok_and(|back| back.equals(current))
-        {
+        if current.data_type() != chain.data_type() || !chain.accepts_fill(current) {
             return false;
         }
-        current = next;
+        match chain.transform(Direction::Encode, current) {
+            Ok(next) => current = next,
+            Err(_) => return false,
+        }
     }
     true
 }

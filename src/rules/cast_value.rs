@@ -10,12 +10,14 @@ use super::{
     rule,
 };
 use crate::codecs::configuration::CAST_VALUE;
+use crate::codecs::model::Step;
 use crate::codecs::short;
 use crate::metadata::json::Value;
 use crate::transform::cast_value::CastValue;
 use crate::transform::chain::BoundCodec;
 use crate::transform::data_type::DataType;
-use crate::transform::scalar_map::ScalarMap;
+use crate::transform::rounding::OutOfRange;
+use crate::transform::scalar::Scalar;
 
 pub(super) const RULES: &[Rule] = &[
     rule(
@@ -159,36 +161,82 @@ fn one_way_map(array: &Array<'_>, sink: &mut Sink<'_>) {
                     } else {
                         "encode"
                     };
-                    Draft::at(array.document, pointer)
+                    let draft = Draft::at(array.document, pointer)
                         .found(format!(
                             "{} becomes {}, which {then}",
                             short(*input),
                             short(*output)
                         ))
-                        .expected(format!("a pair in \"{other}\" that undoes it"))
-                        .hint(format!(
-                            "add [{}, {}] to \"{other}\"",
-                            output.to_map_json(),
-                            input.to_map_json()
-                        ))
+                        .expected(format!("a pair in \"{other}\" that undoes it"));
+                    if !can_be_undone(array, cast, direction, n) {
+                        return draft;
+                    }
+                    draft.hint(format!(
+                        "add [{}, {}] to \"{other}\"",
+                        output.to_map_json(),
+                        input.to_map_json()
+                    ))
                 });
             }
         }
     }
 }
 
+/// Whether a pair that undoes entry `n` could be added to the other map: its key is not taken, by the map or by another entry that
+/// would be undone in the same way, and the fill is not stored as it.
+fn can_be_undone(array: &Array<'_>, cast: &CastValue, direction: &str, n: usize) -> bool {
+    let (map, other) = match direction {
+        "encode" => (&cast.encode_map, &cast.decode_map),
+        _ => (&cast.decode_map, &cast.encode_map),
+    };
+    let entries = map.entries();
+    let Some((input, output)) = entries.get(n) else {
+        return false;
+    };
+    let shared = |(m, (_, another)): (usize, &(Scalar, Scalar))| m != n && another.equals(*output);
+    let fills = array.packing().flat_map(|packing| {
+        let fill = packing.binding.chain.as_ref().and_then(|c| c.fill());
+        fill.into_iter().flat_map(|trace| &trace.encoded)
+    });
+    // Which fill reaches which cast does not matter: a fill that is touched at all is left alone.
+    let mut touched = fills.filter(|fill| {
+        fill.data_type() == output.data_type() && fill.equals(*output)
+            || fill.data_type() == input.data_type() && fill.equals(*input)
+    });
+    other.get(*output).is_none()
+        && !entries.iter().enumerate().any(shared)
+        && touched.next().is_none()
+}
+
+/// Values that no array leads to. Arithmetic makes neither a NaN nor an infinity of integers: it fails before. A cast that clamps
+/// to a float type makes infinities, though, and a map makes what it says.
 fn unreachable_entry(array: &Array<'_>, sink: &mut Sink<'_>) {
-    let integers = array.data_type().is_some_and(DataType::is_integer);
-    for (pointer, cast) in casts(array) {
-        let unreachable = |map: &ScalarMap, integers: bool| -> Vec<usize> {
-            let entries = map.entries().iter().enumerate();
-            entries
-                .filter(|(_, (input, _))| integers && !input.is_finite())
-                .map(|(n, _)| n)
-                .collect()
+    if !array.data_type().is_some_and(DataType::is_integer) {
+        return;
+    }
+    // Behind other codecs, which may do anything, nothing is said.
+    let first = array.model.as_ref().and_then(|model| {
+        let mut steps = model.outer.steps.iter();
+        steps.find_map(|step| match step {
+            Step::Packing(packing) => Some(Some(&**packing)),
+            Step::Other(other) if other.name == "transpose" => None,
+            Step::Other(_) => Some(None),
+        })?
+    });
+    let Some((packing, chain)) = first.and_then(|p| Some((p, p.binding.chain.as_ref()?))) else {
+        return;
+    };
+    let (mut infinite, mut nan) = (false, false);
+    for (pointer, codec) in packing.pointers.iter().zip(chain.codecs()) {
+        let cast = match codec {
+            BoundCodec::ScaleOffset(_) => continue,
+            BoundCodec::CastValue(cast) => cast,
+            BoundCodec::FixedScaleOffset(_) => return,
         };
-        // No arithmetic makes a NaN or an infinity of integers: it fails before. Nor does decoding of integer codes.
-        for n in unreachable(&cast.encode_map, integers && cast.incoming.is_float()) {
+        for (n, (input, _)) in cast.encode_map.entries().iter().enumerate() {
+            if input.is_finite() || input.is_nan() && nan || input.is_infinite() && infinite {
+                continue;
+            }
             sink.report(array.document.kind, || {
                 let pointer = format!("{pointer}/configuration/scalar_map/encode/{n}");
                 let key = array.entry(&format!("{pointer}/0"));
@@ -197,6 +245,10 @@ fn unreachable_entry(array: &Array<'_>, sink: &mut Sink<'_>) {
                     .expected("values that an array of integers leads to; this one never reaches the cast")
             });
         }
+        let clamps = cast.out_of_range == Some(OutOfRange::Clamp) && cast.outgoing.is_float();
+        let mapped = cast.encode_map.entries().iter().map(|(_, output)| output);
+        infinite |= clamps || mapped.clone().any(|output| output.is_infinite());
+        nan |= mapped.clone().any(|output| output.is_nan());
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::Check::Array as OfArray;
 use super::array::{Array, describe};
-use super::bound::{codec_span, way};
+use super::bound::{codec_span, survives, way};
 use super::finding::{Draft, Sink};
 use super::{
     Rule,
@@ -12,7 +12,7 @@ use super::{
 use crate::codecs::short;
 use crate::metadata::json::Value;
 use crate::metadata::v3::Codec;
-use crate::transform::chain::BoundCodec;
+use crate::transform::chain::{BoundCodec, Direction};
 use crate::transform::extent::Extent;
 use crate::transform::rounding::OutOfRange;
 use crate::transform::scalar::Scalar;
@@ -78,7 +78,7 @@ fn fill_drift(array: &Array<'_>, sink: &mut Sink<'_>) {
             .expected("a fill value that comes back as it is; partly written chunks hold the other")
             .notes(array.packing().flat_map(way).collect());
         match fate.back {
-            Some(back) if back.is_finite() => draft.hint(format!(
+            Some(back) if back.is_finite() && survives(array, back) => draft.hint(format!(
                 "see whether {} would do as the fill value",
                 short(back)
             )),
@@ -124,7 +124,7 @@ fn no_op(array: &Array<'_>, sink: &mut Sink<'_>) {
 fn storable<'a>(array: &'a Array<'_>) -> Option<(Extent, bool, &'a str)> {
     let model = array.model.as_ref()?;
     let first = array.packing().next()?;
-    let extent = model.stages().first()?.extent?;
+    let extent = without_sentinels(array).or(model.stages().first()?.extent)?;
     let (low, high) = Scalar::finite_range(extent.low.data_type());
     if extent.low.equals(low) && extent.high.equals(high) {
         return None;
@@ -150,6 +150,61 @@ fn storable<'a>(array: &'a Array<'_>) -> Option<(Extent, bool, &'a str)> {
         return None;
     }
     Some((extent, wraps, first.pointers.first()?))
+}
+
+/// What a chain can store whose codecs stand in one run, without the codes at its ends that decoding makes something else of, and
+/// without ends that the chain refuses. `None` for other chains.
+fn without_sentinels(array: &Array<'_>) -> Option<Extent> {
+    let mut runs = array.packing();
+    let (packing, None) = (runs.next()?, runs.next()) else {
+        return None;
+    };
+    let chain = packing.binding.chain.as_ref()?;
+    let others = array.places();
+    let mut others = others.iter().filter(|place| {
+        super::core::is_array_codec(place.name)
+            && place.name != "transpose"
+            && !packing.pointers.iter().any(|own| own == place.pointer)
+    });
+    if others.next().is_some() {
+        return None;
+    }
+    let mut stored = array.model.as_ref()?.stages().last()?.extent?;
+    if stored.low.data_type() != chain.stored_type() {
+        return None;
+    }
+    if let Some(BoundCodec::CastValue(cast)) = chain.codecs().last() {
+        let next = |code: Scalar, by: i128| {
+            let code = code.integer()?.checked_add(by)?;
+            Scalar::from_integer(cast.outgoing, code)
+        };
+        while let Some(meant) = cast.decode_map.get(stored.low) {
+            if meant.equals(stored.low) {
+                break;
+            }
+            stored.low = next(stored.low, 1)?;
+        }
+        while let Some(meant) = cast.decode_map.get(stored.high) {
+            if meant.equals(stored.high) {
+                break;
+            }
+            stored.high = next(stored.high, -1)?;
+        }
+        if stored.low.compare(stored.high)?.is_gt() {
+            return None;
+        }
+    }
+    let mut extent = chain.extents(stored).first().copied().flatten()?;
+    let refused = |end: Scalar| chain.transform(Direction::Encode, end).is_err();
+    if let Some((least, most)) = chain.fitting_range() {
+        if refused(extent.low) && least.compare(extent.high)?.is_le() {
+            extent.low = least;
+        }
+        if refused(extent.high) && most.compare(extent.low)?.is_ge() {
+            extent.high = most;
+        }
+    }
+    Some(extent)
 }
 
 fn in_words(extent: Extent) -> String {

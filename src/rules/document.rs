@@ -89,7 +89,11 @@ fn rule_of(problem: &Problem, kind: DocumentKind) -> &'static str {
     let pointer = pointer.as_str();
     if kind == DocumentKind::ZMetadata || pointer.starts_with("/consolidated_metadata") {
         return match problem.kind {
-            ProblemKind::Quirk if pointer == "/consolidated_metadata" => "consolidated/null",
+            ProblemKind::Quirk
+                if pointer.ends_with("/consolidated_metadata") && problem.found == "null" =>
+            {
+                "consolidated/null"
+            }
             ProblemKind::Quirk => "consolidated/must-understand",
             ProblemKind::NotUnderstood if pointer == "/consolidated_metadata" => {
                 "core/unknown-member"

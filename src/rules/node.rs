@@ -81,7 +81,10 @@ impl<'d> Node<'d> {
                         kind = NodeKind::Group;
                         has_consolidated = group.consolidated.is_some();
                     }
-                    v3::Document::Neither => {}
+                    v3::Document::Neither => {
+                        let array = v3::read_unnamed_array(&root, &mut problems);
+                        form = array.map(|array| Form::V3(Box::new(array)));
+                    }
                 },
                 DocumentKind::ZArray => {
                     form = Some(Form::V2(Box::new(v2::array(&root, &mut problems))));

@@ -229,6 +229,17 @@ impl BoundChain {
         self.fill.as_ref()
     }
 
+    /// Whether a value could be the fill: the chain encodes it, each cast gives it back, and so does the whole chain.
+    #[must_use]
+    pub fn accepts_fill(&self, fill: Scalar) -> bool {
+        let trace = trace_fill(fill, &self.codecs);
+        let mut problems = Vec::new();
+        fill_problems(&trace, &self.codecs, &mut problems);
+        problems.is_empty()
+            && trace.stored(self.codecs.len()).is_some()
+            && !trace.drifts(self.codecs.len())
+    }
+
     /// The kernels for one direction.
     #[must_use]
     pub const fn pass(&self, direction: Direction) -> &Pass {

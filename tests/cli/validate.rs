@@ -5,6 +5,7 @@ mod ci;
 mod control;
 mod hostile;
 mod output;
+mod precise;
 mod rules;
 
 use zarrpack::report::validate::{Finding, Node, Report, SCHEMA};

@@ -141,6 +141,11 @@ impl Gatherer<'_> {
         bytes: Vec<u8>,
         output: &mut Output,
     ) -> Result<(), Error> {
+        if !self.selection.is_default() {
+            return Err(Error::usage(format!(
+                "--array chooses arrays below a STORE, and {name:?} is a single document"
+            )));
+        }
         self.kind_used = true;
         let mut text = Text::new(DocumentKind::ZarrJson, bytes);
         let recognised = || DocumentKind::recognise(&text.parsed.as_ref().ok()?.root);
@@ -358,14 +363,14 @@ impl Gatherer<'_> {
         Ok(())
     }
 
-    /// Notes what could not be looked at: loops and the like are findings, the rest is trouble with the machine.
+    /// Notes what could not be looked at. Whatever kept it from being read, nothing can be said of it, and the run says so.
     fn fault(&mut self, given: &str, path: String, error: &StoreError, output: &mut Output) {
         let message = catalog::causes(error);
         let place = join(given, &path);
         let place: String = place.chars().take(LONGEST_PATH).collect();
         self.errors
             .push(Error::new(error.kind(), format!("{place:?}: {message}")));
-        self.summary.unreadable += u64::from(error.kind() == ErrorKind::Io);
+        self.summary.unreadable += 1;
         output.unreadable(Unreadable { path, message });
     }
 }

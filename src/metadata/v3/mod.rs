@@ -122,6 +122,23 @@ pub fn read<'v>(root: &Node<'v>, problems: &mut Problems) -> Document<'v> {
     }
 }
 
+/// Reads a document that does not say what it is, or not rightly, as that of an array, if its other members leave no doubt. It is
+/// to be looked at and not to be acted upon: [`read`] has told of it.
+pub fn read_unnamed_array<'v>(
+    root: &Node<'v>,
+    problems: &mut Problems,
+) -> Option<PartialArray<'v>> {
+    let version = root.get("zarr_format")?;
+    let named = ["array", "group"].map(Some);
+    let node_type = root.get("node_type").and_then(|node| node.value.as_str());
+    let has = |name: &&str| root.value.get(name).is_some();
+    let telling = ["shape", "data_type", "chunk_grid", "codecs"];
+    let is_array = version.value.as_number() == Some("3")
+        && !named.contains(&node_type)
+        && telling.iter().filter(|name| has(name)).count() >= 3;
+    is_array.then(|| array(root, problems))
+}
+
 fn array<'v>(root: &Node<'v>, problems: &mut Problems) -> PartialArray<'v> {
     let shape = root
         .required("shape", problems)

@@ -6,8 +6,10 @@ use super::packing::report;
 use super::{base64, is_packed};
 use crate::codecs::short;
 use crate::metadata::json::Value;
+use crate::transform::cast_value::cast;
 use crate::transform::chain::Direction;
 use crate::transform::data_type::DataType;
+use crate::transform::rounding::Rounding;
 use crate::transform::scalar::Scalar;
 
 /// The value that an attribute means: a number, or in a float array the base64 of a double.
@@ -22,6 +24,15 @@ fn meant(value: &Value, data_type: DataType) -> Option<Scalar> {
     scalar(value, data_type).or_else(|| scalar(value, DataType::Float64))
 }
 
+/// The value of the array's type that an attribute equals as a number, however it is spelt: `1.0` is the integer 1.
+fn own(value: &Value, data_type: DataType) -> Option<Scalar> {
+    scalar(value, data_type).or_else(|| {
+        let meant = meant(value, data_type)?;
+        let own = cast(meant, data_type, Rounding::NearestEven, None).ok()?;
+        own.equals(meant).then_some(own)
+    })
+}
+
 pub(super) fn fill_cannot_match(array: &Array<'_>, sink: &mut Sink<'_>) {
     let Some(data_type) = array.data_type() else {
         return;
@@ -31,21 +42,10 @@ pub(super) fn fill_cannot_match(array: &Array<'_>, sink: &mut Sink<'_>) {
         let Some(attribute) = array.attribute(name) else {
             continue;
         };
-        let Some(value) = meant(attribute.value, data_type).filter(|value| !value.is_nan()) else {
+        if meant(attribute.value, data_type).is_none_or(|value| value.is_nan()) {
             continue;
-        };
-        let own = scalar(attribute.value, data_type).or_else(|| {
-            let text = if value.data_type() == data_type {
-                value.to_json()
-            } else {
-                value.to_bits_json()
-            };
-            let wide =
-                crate::transform::literal::Literal::String(text.trim_matches('"').to_owned());
-            Scalar::parse(&wide, DataType::Float64)
-                .ok()
-                .filter(|_| data_type == DataType::Float64)
-        });
+        }
+        let own = own(attribute.value, data_type);
         let chain = match first {
             Some(packing) => match &packing.binding.chain {
                 Some(chain) => Some(chain),
@@ -97,14 +97,22 @@ pub(super) fn float_fill_encoding(array: &Array<'_>, sink: &mut Sink<'_>) {
     let Some(attribute) = array.attribute("_FillValue") else {
         return;
     };
-    if array.v3().is_none() || !floats || attribute.value.as_number().is_none() {
+    let value = attribute.value;
+    let encoded = value
+        .as_str()
+        .is_some_and(|text| base64::decode(text).is_some());
+    if array.v3().is_none() || !floats || encoded || value.is_null() {
         return;
     }
     report(array, &attribute, sink, |draft: Draft| {
+        let found = match value.as_number() {
+            Some(_) => format!("the number {}", describe(value)),
+            None => describe(value),
+        };
         let draft = draft
-            .found(format!("the number {}", describe(attribute.value)))
-            .expected("the base64 of a float64; xarray fails on a number here");
-        match scalar(attribute.value, DataType::Float64) {
+            .found(found)
+            .expected("the base64 of a float64; xarray fails on anything else here");
+        match scalar(value, DataType::Float64) {
             Some(value) => draft.hint(format!(
                 "xarray writes \"{}\"",
                 base64::encode(value.bits())

@@ -26,7 +26,7 @@ pub(super) const RULES: &[Rule] = &[
     rule(
         "cf/text-number",
         Warning,
-        "a number as text, or as a list of one",
+        "a number that is text or a list, or a scale_factor of 0",
         OfArray(packing::text_number),
     ),
     rule(
@@ -56,7 +56,7 @@ pub(super) const RULES: &[Rule] = &[
     rule(
         "cf/float-fill-encoding",
         Warning,
-        "a _FillValue as a number in a float array of v3",
+        "a _FillValue in a float array of v3 that is no base64",
         OfArray(masks::float_fill_encoding),
     ),
     rule(

@@ -82,7 +82,16 @@ pub(super) fn text_number(array: &Array<'_>, sink: &mut Sink<'_>) {
         let found = match (value.as_str(), value.as_array()) {
             (Some(_), _) => format!("the text {}", describe(value)),
             (None, Some([one])) => format!("a list of one, {}", describe(one)),
-            _ => continue,
+            _ if name == "scale_factor" && is_zero(value) => {
+                report(array, &attribute, sink, |draft| {
+                    draft
+                        .found(format!("a \"scale_factor\" of {}", describe(value)))
+                        .expected("a number other than 0; with this one all values are the same")
+                });
+                continue;
+            }
+            _ if value.as_number().is_some() || value.is_null() => continue,
+            _ => describe(value),
         };
         report(array, &attribute, sink, |draft| {
             draft.found(found).expected(format!(
@@ -94,6 +103,16 @@ pub(super) fn text_number(array: &Array<'_>, sink: &mut Sink<'_>) {
         let Some(attribute) = array.attribute(name) else {
             continue;
         };
+        let integers = array.data_type().is_some_and(DataType::is_integer);
+        if integers && attribute.value.as_str().is_some() {
+            report(array, &attribute, sink, |draft| {
+                draft
+                    .found(format!("the text {}", describe(attribute.value)))
+                    .expected(format!(
+                        "a number; programs differ in what they make of a \"{name}\" like this"
+                    ))
+            });
+        }
         if let Some([one]) = attribute.value.as_array() {
             report(array, &attribute, sink, |draft| {
                 draft
@@ -102,6 +121,10 @@ pub(super) fn text_number(array: &Array<'_>, sink: &mut Sink<'_>) {
             });
         }
     }
+}
+
+fn is_zero(value: &Value) -> bool {
+    value.as_number().is_some() && scalar(value, DataType::Float64).is_some_and(Scalar::is_zero)
 }
 
 /// The numbers of an attribute that is one or a list.

@@ -107,6 +107,27 @@ pub(in super::super) fn is_array_codec(name: &str) -> bool {
     class(name) == Some(Class::ArrayToArray)
 }
 
+/// Codecs from bytes to bytes whose output is as long as their input says.
+const OF_ONE_SIZE: [&str; 6] = [
+    "crc32c",
+    "crc32",
+    "adler32",
+    "fletcher32",
+    "jenkins_lookup3",
+    "shuffle",
+];
+
+/// Whether a codec is a known one that makes bytes shorter, or longer, as they happen to be.
+pub(super) fn is_compressor(name: &str) -> bool {
+    let plain = name.strip_prefix("numcodecs.").unwrap_or(name);
+    class(name) == Some(Class::BytesToBytes) && !OF_ONE_SIZE.contains(&plain)
+}
+
+/// Whether a codec is a known one that makes bytes of an array, as many as the values happen to need.
+pub(super) fn is_of_variable_size(name: &str) -> bool {
+    class(name) == Some(Class::ArrayToBytes) && !["bytes", "packbits"].contains(&name)
+}
+
 /// Whether a codec leaves the shape of a chunk as it is.
 pub(super) fn keeps_shape(name: &str) -> bool {
     is_array_codec(name) && !RESHAPING.contains(&name)

@@ -1,6 +1,7 @@
 //! `core/*`: what the specifications of Zarr v2 and v3 ask of metadata, as far as no data are needed to tell.
 
 mod codecs;
+mod configurations;
 mod members;
 mod opening;
 mod shapes;
@@ -204,8 +205,8 @@ pub(super) const RULES: &[Rule] = &[
     ),
     rule(
         "core/chain-length",
-        Warning,
-        "a chain of more codecs than anybody needs",
+        Error,
+        "a chain of more codecs than are looked at",
         OfArray(codecs::chain_length),
     ),
     rule(
@@ -229,7 +230,7 @@ pub(super) const RULES: &[Rule] = &[
     rule(
         opening::ID,
         Error,
-        "an array that cannot be opened for another reason",
-        OfArray(opening::nothing),
+        "a configuration that does not fit, or an array that cannot be opened for another reason",
+        OfArray(configurations::configuration),
     ),
 ];

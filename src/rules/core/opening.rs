@@ -7,9 +7,6 @@ use crate::codecs::OpenProblemKind;
 /// The rule's id.
 pub(in super::super) const ID: &str = "core/configuration";
 
-/// The rule runs after all others, by [`rest`].
-pub(super) const fn nothing(_: &Array<'_>, _: &mut Sink<'_>) {}
-
 /// Reports what opening the array has found and `findings` do not cover.
 pub(in super::super) fn rest(array: &Array<'_>, findings: &[Finding], sink: &mut Sink<'_>) {
     let problems = array.refused.iter().flat_map(|error| &error.problems);

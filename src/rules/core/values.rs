@@ -47,7 +47,9 @@ pub(super) fn is_own_name(name: &str) -> bool {
 fn is_known_type(name: &str) -> bool {
     let raw = name
         .strip_prefix('r')
-        .is_some_and(|bits| !bits.is_empty() && bits.bytes().all(|byte| byte.is_ascii_digit()));
+        .filter(|bits| bits.bytes().all(|byte| byte.is_ascii_digit()))
+        .and_then(|bits| bits.parse::<u64>().ok())
+        .is_some_and(|bits| bits > 0 && bits % 8 == 0);
     DataType::from_name(name).is_some()
         || TYPES.contains(&name)
         || name.starts_with("complex_float")
@@ -127,6 +129,19 @@ pub(super) fn fill_value(array: &Array<'_>, sink: &mut Sink<'_>) {
     let place = || Draft::at(array.document, "/fill_value");
     let (Some(document), Some(data_type)) = (array.v3(), array.data_type()) else {
         // For other types, and in v2, opening the array tells.
+        let other = array
+            .v3()
+            .and_then(|array| fill_of_another_kind(array.data_type.name, fill));
+        if let Some((pointer, expected)) = other {
+            sink.report(kind, || {
+                let pointer = format!("/fill_value{pointer}");
+                let value = array.entry(&pointer).unwrap_or(fill);
+                Draft::at(array.document, pointer)
+                    .found(describe(value))
+                    .expected(expected)
+            });
+            return;
+        }
         let refused = array.refused.iter().flat_map(|error| &error.problems);
         for problem in refused.filter(|problem| problem.pointer == "/fill_value") {
             sink.report(kind, || {
@@ -146,6 +161,37 @@ pub(super) fn fill_value(array: &Array<'_>, sink: &mut Sink<'_>) {
             ))
         });
     }
+}
+
+/// What is wrong with the fill value of a v3 array that does not hold real numbers: where, and what is expected there.
+fn fill_of_another_kind(data_type: &str, fill: &Value) -> Option<(String, String)> {
+    let part = match data_type {
+        "string" | "variable_length_utf8" => {
+            return fill
+                .as_str()
+                .is_none()
+                .then(|| (String::new(), "a string".to_owned()));
+        }
+        "bool" => {
+            return fill
+                .as_bool()
+                .is_none()
+                .then(|| (String::new(), "true or false".to_owned()));
+        }
+        "complex64" | "complex_float32" => DataType::Float32,
+        "complex128" | "complex_float64" => DataType::Float64,
+        _ => return None,
+    };
+    let parts = fill.as_array().filter(|parts| parts.len() == 2);
+    let Some(parts) = parts else {
+        let expected = "a list of two numbers, the real part and the imaginary one";
+        return Some((String::new(), expected.to_owned()));
+    };
+    let wrong = parts
+        .iter()
+        .position(|value| scalar(value, part).is_none())?;
+    let expected = format!("{}, as it is a {part}", part.literal_forms());
+    Some((format!("/{wrong}"), expected))
 }
 
 /// The fill value of the document, if it has one.
