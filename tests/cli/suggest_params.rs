@@ -349,6 +349,80 @@ fn a_fill_that_cannot_be_stored_gives_way_and_the_plan_says_so() {
     );
 }
 
+/// An array of four chunks, of which two are written.
+fn write_half(directory: &Path, data_type: &str, fill: Value, elements: &[Vec<u8>]) {
+    write(directory, data_type, fill, elements.len() / 4, elements);
+    for missing in ["c/1", "c/3"] {
+        fs::remove_file(directory.join(missing)).unwrap();
+    }
+}
+
+#[test]
+fn the_fill_of_chunks_that_were_never_written_is_a_value_of_the_data() {
+    let sandbox = Sandbox::new();
+    let values = floats(spread(180.0, 330.0, 4000));
+    write_half(
+        &sandbox.path().join("s.zarr"),
+        "float32",
+        json!(3e38),
+        &values,
+    );
+    let (array, candidate) = best(&sandbox, "s.zarr --max-error 0.005");
+    assert_eq!(array["fill_value"], Value::Null, "it is kept");
+    assert_eq!(array["seen"]["unwritten"], 2000);
+    assert_eq!(candidate["sentinels"][0]["value"], 3e38);
+    assert_eq!(
+        array["codecs"][0],
+        json!({"name": "cast_value", "configuration": {"data_type": "float64"}})
+    );
+    assert_eq!(array["codecs"][1]["name"], "scale_offset");
+
+    // Unsigned integers would leave their type below the offset.
+    let values: Vec<_> = (1000_u16..1200).map(|x| x.to_le_bytes().to_vec()).collect();
+    write_half(&sandbox.path().join("u.zarr"), "uint16", json!(0), &values);
+    let (array, candidate) = best(&sandbox, "u.zarr --lossless");
+    assert_eq!(array["fill_value"], Value::Null);
+    assert_eq!(candidate["data_type"], "uint8");
+    assert_eq!(candidate["sentinels"][0]["value"], 0);
+}
+
+#[test]
+fn a_fill_of_unwritten_chunks_that_no_chain_carries_is_named_in_the_refusal() {
+    let sandbox = Sandbox::new();
+    let values: Vec<_> = spread(180.0, 330.0, 4000)
+        .map(|x| f64::from(x).to_le_bytes().to_vec())
+        .collect();
+    write_half(
+        &sandbox.path().join("s.zarr"),
+        "float64",
+        json!(1.7e308),
+        &values,
+    );
+    let outcome = refused(&sandbox, "s.zarr --max-error 0.005");
+    let reason = "chunks that were never written read as the fill 1.7e308, for which no candidate has a code";
+    assert!(outcome.stderr.contains(reason), "{outcome}");
+}
+
+#[test]
+fn a_stand_in_beyond_the_type_once_scaled_is_scaled_in_a_wider_one() {
+    let sandbox = Sandbox::new();
+    let missing = 9.969_21e36_f32;
+    let values = spread(180.0, 330.0, 1000).chain([missing; 50]);
+    write_with(
+        &sandbox.path().join("s.zarr"),
+        "float32",
+        json!(0.0),
+        1050,
+        &floats(values),
+        json!({"attributes": {"_FillValue": 9.969_21e36}}),
+    );
+    let (array, candidate) = best(&sandbox, "s.zarr --max-error 0.00005");
+    assert_eq!(candidate["holds"], true);
+    assert_eq!(array["seen"]["stand_ins"][0]["count"], 50);
+    assert_eq!(array["codecs"][0]["configuration"]["data_type"], "float64");
+    assert_eq!(candidate["sentinels"][0]["value"], 9.969_21e36);
+}
+
 #[test]
 fn constant_data_are_an_offset() {
     let sandbox = Sandbox::new();
