@@ -20,6 +20,8 @@ pub enum Origin {
     Hidden,
     /// It makes the most of the codes that there are.
     Finest,
+    /// It makes the most of the error that is allowed.
+    Coarsest,
     /// The values themselves are stored, shifted at most.
     Whole,
 }
@@ -34,6 +36,7 @@ impl Origin {
             Self::Binary => "binary",
             Self::Hidden => "step of the data",
             Self::Finest => "finest",
+            Self::Coarsest => "coarsest",
             Self::Whole => "whole",
         }
     }

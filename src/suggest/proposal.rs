@@ -149,7 +149,7 @@ pub fn suggest_common(
     if types.is_empty() {
         return Err(no_narrower(&frame, &survey).into());
     }
-    let screened = screen(&frame, &survey, wish, &types);
+    let screened = screen(&frame, &survey, wish, &types, has_data);
     let rejected = rejected(&frame, &survey, wish, &types, &screened);
     let candidates = shortlist(screened, wish.tolerance);
     if candidates.is_empty() {
@@ -166,6 +166,7 @@ pub fn suggest_common(
             place,
             &all,
             wish.tolerance,
+            &frame,
             ends,
             pipeline,
         )?);
@@ -452,7 +453,7 @@ fn notes(
                 frame.data_type
             ),
             false => {
-                "there are no data: errors were measured on values all over the range, not on all"
+                "there are no data: errors were measured on values all over the range, and where steps meet, not on all"
                     .to_owned()
             }
         });
@@ -571,7 +572,7 @@ fn with_obstacle(
 ) -> Refusal {
     let in_the_way = |special: &&Special| {
         let without = frame.without(special.value);
-        screen(&without, survey, wish, types)
+        screen(&without, survey, wish, types, true)
             .iter()
             .any(|s| s.holds)
     };

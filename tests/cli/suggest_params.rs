@@ -424,6 +424,72 @@ fn a_stand_in_beyond_the_type_once_scaled_is_scaled_in_a_wider_one() {
 }
 
 #[test]
+fn a_range_without_data_is_tried_halfway_between_steps_too() {
+    let sandbox = Sandbox::new();
+    // In float32, (0.71 - 0) * 50 is 35.5, and 36 / 50 is 0.72: off by 0.01000005.
+    let pinned = refused(
+        &sandbox,
+        "--range 0 1 --max-error 0.01 --scale 50 --offset 0",
+    );
+    assert!(pinned.stderr.contains("0.0100000"), "{pinned}");
+    let (_, candidate) = best(&sandbox, "--range 0 1 --max-error 0.01");
+    assert_ne!(candidate["scale"], 50);
+    assert!(candidate["measured"]["max_error"].as_f64().unwrap() <= 0.01);
+}
+
+#[test]
+fn errors_are_those_of_values_that_do_not_stand_for_missing_ones() {
+    let sandbox = Sandbox::new();
+    let values: Vec<f32> = spread(10.0, 20.0, 1000).collect();
+    let mut diluted = vec![-9999.0; 9000];
+    diluted.extend(&values);
+    let attributes = json!({"attributes": {"missing_value": -9999.0}});
+    for (name, values) in [("a.zarr", values), ("b.zarr", diluted)] {
+        let place = sandbox.path().join(name);
+        let (count, values) = (values.len(), floats(values));
+        write_with(
+            &place,
+            "float32",
+            json!(-9999.0),
+            count,
+            &values,
+            attributes.clone(),
+        );
+    }
+    let measured = |store: &str| {
+        let arguments = format!("{store} --to int16 --scale 100 --offset 15");
+        best(&sandbox, &arguments).1["measured"].clone()
+    };
+    let (plain, diluted) = (measured("a.zarr"), measured("b.zarr"));
+    assert_eq!(diluted["values"], 1000);
+    let rmse = |measured: &Value| measured["rmse"].as_f64().unwrap();
+    assert!(
+        (rmse(&diluted) / rmse(&plain) - 1.0).abs() < 1e-9,
+        "{diluted}"
+    );
+}
+
+#[test]
+fn the_narrowest_type_is_found_with_the_coarsest_step() {
+    let sandbox = Sandbox::new();
+    let values = (0..1000).map(|k| (f64::from(k) * 140.0 / 999.0) as f32);
+    write(
+        &sandbox.path().join("s.zarr"),
+        "float32",
+        json!(0.0),
+        1000,
+        &floats(values),
+    );
+    for more in ["", "--to uint8", "--bits 8"] {
+        let (_, candidate) = best(&sandbox, &format!("s.zarr --max-error 0.3 {more}"));
+        assert!(candidate["data_type"].as_str().unwrap().ends_with("int8"));
+        assert_eq!(candidate["scale"], 1.67, "{more}");
+        assert_eq!(candidate["codes_used"], 235, "{more}");
+        assert!(candidate["measured"]["max_error"].as_f64().unwrap() <= 0.3);
+    }
+}
+
+#[test]
 fn constant_data_are_an_offset() {
     let sandbox = Sandbox::new();
     write(
