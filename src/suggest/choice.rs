@@ -45,14 +45,12 @@ pub(super) fn screen(
     types: &[DataType],
     has_data: bool,
 ) -> Vec<Screened> {
-    let stand_ins = survey.stand_ins().iter().map(|s| s.value);
-    let stand_ins: Vec<_> = stand_ins.collect();
     let mut screen = Screen {
         frame,
         wish,
         sample: survey.sample_elements(),
         no_data: !has_data,
-        bench: Bench::new(frame.data_type, wish.tolerance, &stand_ins),
+        bench: Bench::new(frame.data_type, wish.tolerance, &frame.stand_ins),
         screened: Vec::new(),
     };
     let scale = wish.scale.as_deref();
@@ -157,6 +155,17 @@ impl Screen<'_> {
         });
         holds
     }
+}
+
+/// Whether candidates are worth a code more for a value apart: for a narrower type or, where no error is given, half the error.
+pub(super) fn gains(apart: &[Screened], whole: &[Screened], tolerance: Tolerance) -> bool {
+    let holding = |screened: &[Screened], figure: &dyn Fn(&Screened) -> f64| {
+        let holding = screened.iter().filter(|s| s.holds);
+        holding.map(figure).fold(f64::INFINITY, f64::min)
+    };
+    let bits = |screened| holding(screened, &|s| f64::from(s_bits(s)));
+    let error = |screened| holding(screened, &|s| s.trial.errors.largest_absolute());
+    bits(apart) < bits(whole) || tolerance == Tolerance::Open && 2.0 * error(apart) < error(whole)
 }
 
 /// The candidates that are worth measuring on all values: those that hold on the sample or, if none does, those that come

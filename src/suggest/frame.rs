@@ -22,6 +22,8 @@ pub(super) struct Frame {
     pub(super) keep: Vec<Scalar>,
     /// The values other than regular ones.
     specials: Vec<Special>,
+    /// The values that stand for missing ones, of which no errors are measured.
+    pub(super) stand_ins: Vec<Scalar>,
     /// The most bits that codes may take.
     pub(super) bits: Option<u32>,
     /// Whether the fill may be another one in the output.
@@ -86,6 +88,7 @@ impl Frame {
                 .map(|fill| fill.value)
                 .collect(),
             keep,
+            stand_ins: survey.stand_ins().iter().map(|s| s.value).collect(),
             specials: Vec::new(),
             bits: wish.bits,
         };

@@ -28,7 +28,7 @@ pub(super) fn look(
     place: usize,
     pipeline: &Pipeline<'_>,
 ) -> Result<Survey, SuggestError> {
-    let empty = || Survey::new(subject.data_type, &subject.stand_ins);
+    let empty = || Survey::new(subject.data_type, &subject.stand_ins).with_fill(subject.fill);
     let tasks = subject.tasks_to_read();
     let sampled = tasks.clamp(1, SAMPLED_TASKS);
     let keep = SAMPLE.div_ceil(sampled);
@@ -119,7 +119,7 @@ pub(super) fn measure(
                 histogram: histogram(),
                 compressed: u64::from(compress),
             };
-            let mut bench = Bench::new(subject.data_type, tolerance, &subject.stand_ins);
+            let mut bench = Bench::new(subject.data_type, tolerance, &frame.stand_ins);
             subject.read(task, |piece| {
                 bench.run(piece.values, candidates, &mut part.trials, |values| {
                     part.histogram.add(values);
@@ -144,7 +144,7 @@ pub(super) fn measure(
     );
     done.map_err(|stopped| failed(place, stopped))?;
     if !subject.has_data() && !subject.is_exhaustive() {
-        let mut bench = Bench::new(subject.data_type, tolerance, &subject.stand_ins);
+        let mut bench = Bench::new(subject.data_type, tolerance, &frame.stand_ins);
         for (candidate, trial) in candidates.iter().zip(&mut all.trials) {
             pipeline.interrupt.check()?;
             let halves = halfway(frame, candidate, HALVES);

@@ -2,7 +2,7 @@
 
 use super::SuggestError;
 use super::candidate::Candidate;
-use super::choice::{Merit, Screened, rank, screen, shortlist};
+use super::choice::{Merit, Screened, gains, rank, screen, shortlist};
 use super::elements::number_text;
 use super::frame::{Frame, Special};
 use super::histogram::Histogram;
@@ -144,12 +144,22 @@ pub fn suggest_common(
         survey.merge(&seen);
     }
     let has_data = first.has_data();
-    let frame = Frame::new(&survey, data_type, &fills, wish, has_data)?;
+    let (mut survey, apart) = survey.split();
+    let mut frame = Frame::new(&survey, data_type, &fills, wish, has_data)?;
     let types = types(wish, data_type);
     if types.is_empty() {
         return Err(no_narrower(&frame, &survey).into());
     }
-    let screened = screen(&frame, &survey, wish, &types, has_data);
+    let mut screened = screen(&frame, &survey, wish, &types, has_data);
+    // A fill beyond all other values may be one that stands for missing ones.
+    if let Some(apart) = apart
+        && let Ok(narrow) = Frame::new(&apart, data_type, &fills, wish, has_data)
+    {
+        let others = screen(&narrow, &apart, wish, &types, has_data);
+        if gains(&others, &screened, wish.tolerance) {
+            (survey, frame, screened) = (apart, narrow, others);
+        }
+    }
     let rejected = rejected(&frame, &survey, wish, &types, &screened);
     let candidates = shortlist(screened, wish.tolerance);
     if candidates.is_empty() {

@@ -490,6 +490,50 @@ fn the_narrowest_type_is_found_with_the_coarsest_step() {
 }
 
 #[test]
+fn a_fill_that_the_data_hold_beyond_all_other_values_gets_a_code_of_its_own() {
+    let sandbox = Sandbox::new();
+    let values = floats(spread(10.0, 20.0, 1000).chain([-9999.0; 50]));
+    write(
+        &sandbox.path().join("f.zarr"),
+        "float32",
+        json!(-9999.0),
+        1050,
+        &values,
+    );
+    let (array, candidate) = best(&sandbox, "f.zarr --max-error 0.05");
+    assert_eq!(candidate["data_type"], "uint8");
+    assert_eq!(candidate["sentinels"][0]["value"], -9999.0);
+    assert_eq!(candidate["measured"]["values"], 1000);
+    assert_eq!(array["seen"]["low"], 10.0);
+
+    let integers = (1000_i32..1200).chain([-32768; 10]);
+    let values: Vec<_> = integers.map(|x| x.to_le_bytes().to_vec()).collect();
+    write(
+        &sandbox.path().join("i.zarr"),
+        "int32",
+        json!(-32768),
+        210,
+        &values,
+    );
+    let (_, candidate) = best(&sandbox, "i.zarr --lossless");
+    assert!(candidate["data_type"].as_str().unwrap().ends_with("int8"));
+    assert_eq!(candidate["sentinels"][0]["value"], -32768);
+
+    // One next to the others needs none.
+    let values: Vec<_> = (0_u16..256).map(|x| x.to_le_bytes().to_vec()).collect();
+    write(
+        &sandbox.path().join("u.zarr"),
+        "uint16",
+        json!(0),
+        256,
+        &values,
+    );
+    let (_, candidate) = best(&sandbox, "u.zarr --lossless");
+    assert_eq!(candidate["data_type"], "uint8");
+    assert_eq!(candidate["sentinels"], json!([]));
+}
+
+#[test]
 fn constant_data_are_an_offset() {
     let sandbox = Sandbox::new();
     write(
