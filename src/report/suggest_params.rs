@@ -138,7 +138,7 @@ pub struct Candidate {
     pub scale: Value,
     /// The offset; null where nothing is shifted.
     pub offset: Value,
-    /// Where the scale comes from: `decimal`, `binary`, `step of the data`, `finest`, `pinned` or `whole`.
+    /// Where the scale comes from: `decimal`, `binary`, `step of the data`, `finest`, `coarsest`, `pinned` or `whole`.
     pub origin: String,
     /// The distance of neighbouring values; null where it is not the same everywhere.
     pub step: Value,

@@ -1,7 +1,7 @@
 //! One way to pack: codecs with their parameters, bound to the type and the fill, and what each code stands for.
 
 use super::frame::Frame;
-use crate::transform::chain::{BoundChain, BoundCodec, Direction, bind};
+use crate::transform::chain::{BoundChain, Direction, bind};
 use crate::transform::data_type::DataType;
 use crate::transform::literal::Literal;
 use crate::transform::parameters::{CastValueParameters, Codec, ScaleOffsetParameters};
@@ -20,6 +20,8 @@ pub enum Origin {
     Hidden,
     /// It makes the most of the codes that there are.
     Finest,
+    /// It makes the most of the error that is allowed.
+    Coarsest,
     /// The values themselves are stored, shifted at most.
     Whole,
 }
@@ -34,6 +36,7 @@ impl Origin {
             Self::Binary => "binary",
             Self::Hidden => "step of the data",
             Self::Finest => "finest",
+            Self::Coarsest => "coarsest",
             Self::Whole => "whole",
         }
     }
@@ -95,6 +98,16 @@ pub(super) struct Recipe {
     pub(super) room: Room,
 }
 
+/// The type to scale in where values other than regular ones overflow the array's own.
+const fn wider(data_type: DataType) -> Option<DataType> {
+    use DataType::{Float64, Int64, UInt64};
+    match data_type {
+        Float64 | Int64 | UInt64 => None,
+        float if float.is_float() => Some(Float64),
+        _ => Some(Int64),
+    }
+}
+
 impl Candidate {
     /// The codes from the least to the greatest value, and those of sentinels; `None` for a float type.
     #[must_use]
@@ -119,11 +132,23 @@ impl Candidate {
 
     /// Makes the candidate that a recipe describes, with a code for each value that needs one; `None` where it is not sound, or
     /// does not keep what must be kept.
+    ///
+    /// Where a value that needs a code of its own leaves the type when it is scaled, a wider type is scaled in.
     pub(super) fn make(frame: &Frame, recipe: &Recipe) -> Option<Self> {
+        Self::make_in(frame, recipe, None).or_else(|| {
+            let shifted = recipe.scale.is_some() || recipe.offset.is_some();
+            let wide = wider(frame.data_type).filter(|_| shifted && recipe.stored.is_integer());
+            Self::make_in(frame, recipe, Some(wide?))
+        })
+    }
+
+    fn make_in(frame: &Frame, recipe: &Recipe, wide: Option<DataType>) -> Option<Self> {
         let shift = scale_offset(recipe);
+        let widening = wide.map(|wide| Codec::CastValue(cast(wide, &[])));
         let plain = |maps: &[(Scalar, Scalar)]| -> Vec<Codec> {
             let cast = Codec::CastValue(cast(recipe.stored, maps));
-            shift.iter().cloned().chain([cast]).collect()
+            let before = widening.iter().chain(&shift).cloned();
+            before.chain([cast]).collect()
         };
         let bare = bind(frame.data_type, None, &plain(&[])).chain?;
         let ends = (
@@ -192,6 +217,8 @@ impl Candidate {
             .iter()
             .map(|sentinel| sentinel.value)
             .chain(frame.keep.iter().copied())
+            .chain(frame.specials().iter().map(|special| special.value))
+            .filter(|value| new_fill.is_none_or(|given_up| !given_up.equals(*value)))
             .chain(fills.iter().copied());
         for value in kept {
             if !comes_back(&chain, value).is_some_and(|(_, kept)| kept) {
@@ -212,12 +239,14 @@ impl Candidate {
     }
 }
 
-/// What enters the cast of a value that has no code yet.
+/// What enters the last cast of a value that has no code yet; `None` where no number does.
 fn key(chain: &BoundChain, value: Scalar) -> Option<Scalar> {
-    match chain.codecs().first()? {
-        BoundCodec::ScaleOffset(codec) => codec.encode(value).ok(),
-        _ => Some(value),
-    }
+    let (_, before) = chain.codecs().split_last()?;
+    let key = before
+        .iter()
+        .try_fold(value, |value, codec| codec.encode(value).ok())?;
+    // An overflow has no number that tells it from others.
+    (key.is_finite() || !value.is_finite()).then_some(key)
 }
 
 fn scale_offset(recipe: &Recipe) -> Option<Codec> {

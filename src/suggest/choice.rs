@@ -3,8 +3,9 @@
 use super::candidate::{Candidate, Origin};
 use super::elements::BLOCK;
 use super::frame::Frame;
+use super::halfway::halfway;
 use super::placement::{place, place_floats, place_integers, room};
-use super::steps::{Step, steps};
+use super::steps::{Step, coarsest, steps};
 use super::survey::Survey;
 use super::trial::{Bench, Trial};
 use super::wish::{Tolerance, Wish};
@@ -15,6 +16,9 @@ const MOST: usize = 8;
 
 /// Of which so many are the ones that should take least.
 const SMALLEST: usize = 4;
+
+/// How many steps of a candidate are looked at halfway, where there are no data.
+const SAMPLED_HALVES: u64 = 1 << 11;
 
 /// How many widths are tried with one step, where the first that fits misses the tolerance.
 const WIDTHS: usize = 2;
@@ -39,12 +43,14 @@ pub(super) fn screen(
     survey: &Survey,
     wish: &Wish,
     types: &[DataType],
+    has_data: bool,
 ) -> Vec<Screened> {
     let mut screen = Screen {
         frame,
         wish,
         sample: survey.sample_elements(),
-        bench: Bench::new(frame.data_type, wish.tolerance),
+        no_data: !has_data,
+        bench: Bench::new(frame.data_type, wish.tolerance, &frame.stand_ins),
         screened: Vec::new(),
     };
     let scale = wish.scale.as_deref();
@@ -81,6 +87,14 @@ pub(super) fn screen(
         for step in steps(frame, survey, wish, 0.0) {
             screen.try_widths(&step, &integers, pins.1);
         }
+        // A type is too narrow only if it is for the coarsest step too.
+        let holding = screen.screened.iter().filter(|s| s.holds);
+        let narrowest = holding.map(s_bits).min().unwrap_or(u32::MAX);
+        let narrower = integers.iter().copied().filter(|t| t.bits() < narrowest);
+        let narrower: Vec<_> = narrower.collect();
+        for step in coarsest(survey, wish) {
+            screen.try_widths(&step, &narrower, pins.1);
+        }
     }
     screen.screened
 }
@@ -89,6 +103,8 @@ struct Screen<'s> {
     frame: &'s Frame,
     wish: &'s Wish,
     sample: Vec<u8>,
+    /// Whether the sample stands for values that are not known, so that the worst ones must be looked for.
+    no_data: bool,
     bench: Bench,
     screened: Vec<Screened>,
 }
@@ -126,6 +142,11 @@ impl Screen<'_> {
             let trials = std::slice::from_mut(&mut trial);
             self.bench.run(part, &[&candidate], trials, |_| ());
         }
+        if self.no_data {
+            let halves = halfway(self.frame, &candidate, SAMPLED_HALVES);
+            let trials = std::slice::from_mut(&mut trial);
+            self.bench.run(&halves, &[&candidate], trials, |_| ());
+        }
         let holds = trial.holds(self.wish.tolerance, self.frame.grain());
         self.screened.push(Screened {
             candidate,
@@ -134,6 +155,17 @@ impl Screen<'_> {
         });
         holds
     }
+}
+
+/// Whether candidates are worth a code more for a value apart: for a narrower type or, where no error is given, half the error.
+pub(super) fn gains(apart: &[Screened], whole: &[Screened], tolerance: Tolerance) -> bool {
+    let holding = |screened: &[Screened], figure: &dyn Fn(&Screened) -> f64| {
+        let holding = screened.iter().filter(|s| s.holds);
+        holding.map(figure).fold(f64::INFINITY, f64::min)
+    };
+    let bits = |screened| holding(screened, &|s| f64::from(s_bits(s)));
+    let error = |screened| holding(screened, &|s| s.trial.errors.largest_absolute());
+    bits(apart) < bits(whole) || tolerance == Tolerance::Open && 2.0 * error(apart) < error(whole)
 }
 
 /// The candidates that are worth measuring on all values: those that hold on the sample or, if none does, those that come
@@ -194,7 +226,7 @@ impl Merit {
             Origin::Hidden | Origin::Pinned | Origin::Whole => 0,
             Origin::Decimal => 1,
             Origin::Binary => 2,
-            Origin::Finest => 3,
+            Origin::Finest | Origin::Coarsest => 3,
         };
         let sentinels = u32::try_from(candidate.sentinels.len()).unwrap_or(u32::MAX);
         4 * sentinels.min(100)

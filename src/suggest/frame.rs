@@ -10,7 +10,7 @@ use crate::transform::data_type::DataType;
 use crate::transform::scalar::Scalar;
 
 /// What every candidate must hold.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Frame {
     pub(super) data_type: DataType,
     /// The least and the greatest value to be stored, headroom included.
@@ -22,10 +22,22 @@ pub(super) struct Frame {
     pub(super) keep: Vec<Scalar>,
     /// The values other than regular ones.
     specials: Vec<Special>,
+    /// The values that stand for missing ones, of which no errors are measured.
+    pub(super) stand_ins: Vec<Scalar>,
     /// The most bits that codes may take.
     pub(super) bits: Option<u32>,
     /// Whether the fill may be another one in the output.
     may_change_fill: bool,
+    /// The fills that values which nobody has written are.
+    read_fills: Vec<Scalar>,
+}
+
+/// The fill of an array.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Fill {
+    pub(super) value: Scalar,
+    /// Whether chunks were never written, so that it is a value of the data.
+    pub(super) is_read: bool,
 }
 
 /// A value that may need a code of its own.
@@ -43,7 +55,7 @@ impl Frame {
     pub(super) fn new(
         survey: &Survey,
         data_type: DataType,
-        fills: &[Option<Scalar>],
+        fills: &[Fill],
         wish: &Wish,
         has_data: bool,
     ) -> Result<Self, Refusal> {
@@ -59,18 +71,24 @@ impl Frame {
             keep.extend(exact(data_type, 0.0));
         }
         let mut distinct: Vec<Scalar> = Vec::new();
-        for fill in fills.iter().flatten() {
-            if !distinct.iter().any(|known| known.equals(*fill)) {
-                distinct.push(*fill);
+        for fill in fills {
+            if !distinct.iter().any(|known| known.equals(fill.value)) {
+                distinct.push(fill.value);
             }
         }
         let mut frame = Self {
             data_type,
             low,
             high,
-            may_change_fill: distinct.len() == 1,
+            may_change_fill: distinct.len() == 1 && !fills.iter().any(|fill| fill.is_read),
             fills: distinct,
+            read_fills: fills
+                .iter()
+                .filter(|fill| fill.is_read)
+                .map(|fill| fill.value)
+                .collect(),
             keep,
+            stand_ins: survey.stand_ins().iter().map(|s| s.value).collect(),
             specials: Vec::new(),
             bits: wish.bits,
         };
@@ -100,7 +118,7 @@ impl Frame {
                         Missing::Code(code) => Some(code),
                         _ => None,
                     },
-                    only_fill: wish.missing == Missing::None,
+                    only_fill: wish.missing == Missing::None && self.may_change_fill,
                 });
             }
         } else if let Missing::Code(_) = wish.missing {
@@ -138,6 +156,20 @@ impl Frame {
                 only_fill: only_fill && self.may_change_fill,
             });
         }
+    }
+
+    /// The frame without one of the values that may need codes of their own.
+    pub(super) fn without(&self, value: Scalar) -> Self {
+        let mut frame = self.clone();
+        frame.specials.retain(|s| !s.value.equals(value));
+        frame.fills.retain(|fill| !fill.equals(value));
+        frame.keep.retain(|kept| !kept.equals(value));
+        frame
+    }
+
+    /// Whether values that nobody has written are this one.
+    pub(super) fn is_read_fill(&self, value: Scalar) -> bool {
+        self.read_fills.iter().any(|fill| fill.equals(value))
     }
 
     /// The values that may need codes of their own; NaN first.

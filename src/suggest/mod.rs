@@ -13,6 +13,7 @@ mod distinct;
 mod elements;
 mod frame;
 mod grid;
+mod halfway;
 mod histogram;
 mod passes;
 mod placement;

@@ -2,6 +2,8 @@
 
 use super::SuggestError;
 use super::candidate::Candidate;
+use super::frame::Frame;
+use super::halfway::halfway;
 use super::histogram::Histogram;
 use super::stored_size::Sizer;
 use super::subject::{ReadError, Subject};
@@ -17,13 +19,16 @@ const SAMPLED_TASKS: u64 = 1 << 12;
 /// How many bytes of values are compressed to estimate sizes, unless there are fewer.
 const COMPRESSED: u64 = 64 << 20;
 
+/// How many steps of a candidate are looked at halfway, where there are no data.
+const HALVES: u64 = 1 << 20;
+
 /// Looks at all values of a subject.
 pub(super) fn look(
     subject: &Subject<'_>,
     place: usize,
     pipeline: &Pipeline<'_>,
 ) -> Result<Survey, SuggestError> {
-    let empty = || Survey::new(subject.data_type, &subject.stand_ins);
+    let empty = || Survey::new(subject.data_type, &subject.stand_ins).with_fill(subject.fill);
     let tasks = subject.tasks_to_read();
     let sampled = tasks.clamp(1, SAMPLED_TASKS);
     let keep = SAMPLE.div_ceil(sampled);
@@ -67,6 +72,7 @@ pub(super) fn measure(
     place: usize,
     candidates: &[&Candidate],
     tolerance: Tolerance,
+    frame: &Frame,
     range: (f64, f64),
     pipeline: &Pipeline<'_>,
 ) -> Result<Measured, SuggestError> {
@@ -113,7 +119,7 @@ pub(super) fn measure(
                 histogram: histogram(),
                 compressed: u64::from(compress),
             };
-            let mut bench = Bench::new(subject.data_type, tolerance);
+            let mut bench = Bench::new(subject.data_type, tolerance, &frame.stand_ins);
             subject.read(task, |piece| {
                 bench.run(piece.values, candidates, &mut part.trials, |values| {
                     part.histogram.add(values);
@@ -137,6 +143,14 @@ pub(super) fn measure(
         },
     );
     done.map_err(|stopped| failed(place, stopped))?;
+    if !subject.has_data() && !subject.is_exhaustive() {
+        let mut bench = Bench::new(subject.data_type, tolerance, &frame.stand_ins);
+        for (candidate, trial) in candidates.iter().zip(&mut all.trials) {
+            pipeline.interrupt.check()?;
+            let halves = halfway(frame, candidate, HALVES);
+            bench.run(&halves, &[candidate], std::slice::from_mut(trial), |_| ());
+        }
+    }
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     let whole = |bytes: u64| bytes as f64 / all.compressed as f64 * subject.all_tasks() as f64;
     let bytes = all

@@ -2,9 +2,9 @@
 
 use super::SuggestError;
 use super::candidate::Candidate;
-use super::choice::{Merit, Screened, rank, screen, shortlist};
+use super::choice::{Merit, Screened, gains, rank, screen, shortlist};
 use super::elements::number_text;
-use super::frame::Frame;
+use super::frame::{Frame, Special};
 use super::histogram::Histogram;
 use super::passes::{Measured, look, measure};
 use super::placement::{codes_needed, room};
@@ -137,21 +137,34 @@ pub fn suggest_common(
         .into());
     }
     let mut survey = Survey::new(data_type, &[]);
+    let mut fills = Vec::new();
     for (place, subject) in subjects.iter().enumerate() {
-        survey.merge(&look(subject, place, pipeline)?);
+        let seen = look(subject, place, pipeline)?;
+        fills.extend(subject.fill(seen.values));
+        survey.merge(&seen);
     }
     let has_data = first.has_data();
-    let fills: Vec<_> = subjects.iter().map(|subject| subject.fill).collect();
-    let frame = Frame::new(&survey, data_type, &fills, wish, has_data)?;
+    let (mut survey, apart) = survey.split();
+    let mut frame = Frame::new(&survey, data_type, &fills, wish, has_data)?;
     let types = types(wish, data_type);
     if types.is_empty() {
         return Err(no_narrower(&frame, &survey).into());
     }
-    let screened = screen(&frame, &survey, wish, &types);
+    let mut screened = screen(&frame, &survey, wish, &types, has_data);
+    // A fill beyond all other values may be one that stands for missing ones.
+    if let Some(apart) = apart
+        && let Ok(narrow) = Frame::new(&apart, data_type, &fills, wish, has_data)
+    {
+        let others = screen(&narrow, &apart, wish, &types, has_data);
+        if gains(&others, &screened, wish.tolerance) {
+            (survey, frame, screened) = (apart, narrow, others);
+        }
+    }
     let rejected = rejected(&frame, &survey, wish, &types, &screened);
     let candidates = shortlist(screened, wish.tolerance);
     if candidates.is_empty() {
-        return Err(nothing_fits(&frame, &survey, wish, rejected).into());
+        let refusal = nothing_fits(&frame, &survey, wish, rejected);
+        return Err(with_obstacle(refusal, &frame, &survey, wish, &types).into());
     }
     let all: Vec<&Candidate> = candidates.iter().collect();
     let ends = survey.range.unwrap_or((frame.low, frame.high));
@@ -163,6 +176,7 @@ pub fn suggest_common(
             place,
             &all,
             wish.tolerance,
+            &frame,
             ends,
             pipeline,
         )?);
@@ -449,7 +463,7 @@ fn notes(
                 frame.data_type
             ),
             false => {
-                "there are no data: errors were measured on values all over the range, not on all"
+                "there are no data: errors were measured on values all over the range, and where steps meet, not on all"
                     .to_owned()
             }
         });
@@ -556,6 +570,34 @@ fn with_rejected(refusal: Refusal, rejected: Vec<Rejected>) -> Refusal {
     rejected.into_iter().fold(refusal, |refusal, rejected| {
         refusal.detail(format!("{}: {}", rejected.data_type, rejected.reason))
     })
+}
+
+/// Names the values that stand in the way of candidates which hold all others.
+fn with_obstacle(
+    refusal: Refusal,
+    frame: &Frame,
+    survey: &Survey,
+    wish: &Wish,
+    types: &[DataType],
+) -> Refusal {
+    let in_the_way = |special: &&Special| {
+        let without = frame.without(special.value);
+        screen(&without, survey, wish, types, true)
+            .iter()
+            .any(|s| s.holds)
+    };
+    let Some(special) = frame.specials().iter().find(in_the_way) else {
+        return refusal;
+    };
+    let value = special.value;
+    let role = if frame.is_read_fill(value) {
+        format!("chunks that were never written read as the fill {value}")
+    } else {
+        format!("the data hold {value} as a value apart")
+    };
+    refusal.detail(format!(
+        "{role}, for which no candidate has a code: scaled, it is no value of a type that the chain could scale in, or no code is left for it; all other values can be held"
+    ))
 }
 
 /// The values have no step that a narrower type could hold.

@@ -106,6 +106,32 @@ fn within(error: f64) -> Vec<Step> {
     steps
 }
 
+/// The coarsest steps that a tolerance allows, in few digits and in all: narrow types may have room for no others.
+pub(super) fn coarsest(survey: &Survey, wish: &Wish) -> Vec<Step> {
+    let error = match wish.tolerance {
+        Tolerance::Absolute(error) => error,
+        Tolerance::Relative(share) => share * survey.least_magnitude,
+        _ => return Vec::new(),
+    };
+    let least = 0.5 / error;
+    if wish.scale.is_some() || !least.is_finite() || least <= 0.0 {
+        return Vec::new();
+    }
+    let mut scales = Vec::new();
+    for digits in [3, 4] {
+        let exponent = decade(least) - digits + 1;
+        let above = (least / 10_f64.powi(exponent)).ceil();
+        scales.extend(format!("{above}e{exponent}").parse::<f64>().ok());
+    }
+    scales.push(least);
+    scales.retain(|scale| scale.is_finite() && *scale > 0.0);
+    scales.dedup();
+    let steps = scales.into_iter();
+    steps
+        .map(|scale| Step::of(scale, Origin::Coarsest))
+        .collect()
+}
+
 /// The finest steps for a scale of at most `most`.
 fn finest(most: f64) -> Vec<Step> {
     if !most.is_finite() || most <= 0.0 {
@@ -219,6 +245,18 @@ mod tests {
                 .any(|s| s.text == "128" && s.origin == Origin::Binary)
         );
         assert_eq!(within(0.0), []);
+    }
+
+    #[test]
+    fn the_coarsest_steps_are_twice_the_tolerance_in_few_digits_and_in_all() {
+        let survey = Survey::new(crate::transform::data_type::DataType::Float32, &[]);
+        let scales = |error| {
+            let steps = coarsest(&survey, &Wish::max_error(error));
+            steps.into_iter().map(|s| s.text).collect::<Vec<_>>()
+        };
+        assert_eq!(scales(0.3), ["1.67", "1.667", "1.6666666666666667"]);
+        assert_eq!(scales(0.005), ["100"]);
+        assert_eq!(scales(0.0), [""; 0]);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::attributes::{packing, stand_ins};
 use super::elements::nearest;
+use super::frame::Fill;
 use super::refusal::Refusal;
 use super::stored_size::Storage;
 use crate::catalog::ArrayText;
@@ -244,6 +245,27 @@ impl<'a> Subject<'a> {
     /// Whether every value of a range without data is tried.
     pub(super) const fn is_exhaustive(&self) -> bool {
         matches!(self.source, Source::Range { all: Some(_), .. })
+    }
+
+    /// The fill, and whether any of the values are it because nobody has written them; `read` is how many were written.
+    pub(super) fn fill(&self, read: u64) -> Option<Fill> {
+        let value = self.fill?;
+        let is_read = match &self.source {
+            Source::Array {
+                array,
+                chunks,
+                whole,
+            } if self.share < 1.0 => {
+                let lengths = whole.iter().zip(array.chunk_shape());
+                let in_all = lengths
+                    .map(|(range, length)| (range.end - range.start).div_ceil(length.max(1)))
+                    .fold(1_u64, u64::saturating_mul);
+                (chunks.len() as u64) < in_all
+            }
+            Source::Array { .. } => read < self.elements(),
+            _ => false,
+        };
+        Some(Fill { value, is_read })
     }
 
     /// The tasks of a pass over the data, by number.

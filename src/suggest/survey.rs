@@ -34,6 +34,8 @@ pub(super) struct Survey {
 pub(super) struct StandIn {
     pub(super) value: Scalar,
     pub(super) count: u64,
+    /// Whether attributes say so; a fill may be one without.
+    declared: bool,
 }
 
 impl Survey {
@@ -42,6 +44,7 @@ impl Survey {
         let stand_ins = stand_ins.iter().map(|value| StandIn {
             value: *value,
             count: 0,
+            declared: true,
         });
         Self {
             data_type,
@@ -59,6 +62,53 @@ impl Survey {
             distinct: Distinct::new(),
             sample: Vec::new(),
         }
+    }
+
+    /// Looks for the fill of the array as for stand-ins; [`Survey::split`] tells what it is.
+    pub(super) fn with_fill(mut self, fill: Option<Scalar>) -> Self {
+        let known = |value: Scalar| self.stand_ins.iter().any(|s| s.value.equals(value));
+        if let Some(value) = fill.filter(|fill| fill.is_finite() && !known(*fill)) {
+            self.stand_ins.push(StandIn {
+                value,
+                count: 0,
+                declared: false,
+            });
+        }
+        self
+    }
+
+    /// What was seen with fills that nothing declares counted among the values and, where those alone make the range wider,
+    /// with them as stand-ins.
+    pub(super) fn split(self) -> (Self, Option<Self>) {
+        let mut whole = self.clone();
+        whole.stand_ins.retain(|s| s.declared);
+        let fills = self.stand_ins.iter().filter(|s| !s.declared && s.count > 0);
+        for fill in fills {
+            whole.absorb(*fill);
+        }
+        let wider = self.range.is_some() && whole.range != self.range;
+        (whole, wider.then_some(self))
+    }
+
+    /// Counts a stand-in among the values.
+    fn absorb(&mut self, stand_in: StandIn) {
+        let StandIn { value, count, .. } = stand_in;
+        self.widen_range(value, value);
+        let double = value.to_f64();
+        if double == 0.0 {
+            self.zeros += count;
+        }
+        if self.data_type.is_integer() {
+            self.distinct.extend(std::iter::once(value.bits()));
+            return;
+        }
+        if double != 0.0 {
+            self.least_magnitude = self.least_magnitude.min(double.abs());
+        }
+        self.binary.extend(&[double]);
+        self.decimal.extend(&[double]);
+        let bits = (double + 0.0).to_bits();
+        self.distinct.extend(std::iter::once(bits));
     }
 
     /// Looks at native-endian elements, and keeps about `keep` of them as a sample; none for 0.
@@ -101,6 +151,10 @@ impl Survey {
             }
             if regular < doubles.len() {
                 self.count_irregular(doubles);
+                if stand_ins.contains(&0.0) {
+                    let negative = doubles.iter().filter(|x| x.to_bits() == 1 << 63);
+                    self.negative_zeros += negative.count() as u64;
+                }
             }
             let kept = &kept[..regular];
             for x in kept {
@@ -186,7 +240,10 @@ impl Survey {
         self.negative_zeros += other.negative_zeros;
         for theirs in &other.stand_ins {
             match self.stand_ins.iter_mut().find(|s| s.value == theirs.value) {
-                Some(ours) => ours.count += theirs.count,
+                Some(ours) => {
+                    ours.count += theirs.count;
+                    ours.declared |= theirs.declared;
+                }
                 None => self.stand_ins.push(*theirs),
             }
         }

@@ -59,6 +59,8 @@ impl Trial {
 pub(super) struct Bench {
     data_type: DataType,
     bitwise: bool,
+    /// The values that stand for missing ones, which no error is measured of: chains keep them as they are, or are none.
+    stand_ins: Vec<f64>,
     originals: Vec<f64>,
     decoded: Vec<f64>,
     codes: Vec<u8>,
@@ -66,9 +68,10 @@ pub(super) struct Bench {
 }
 
 impl Bench {
-    pub(super) fn new(data_type: DataType, tolerance: Tolerance) -> Self {
+    pub(super) fn new(data_type: DataType, tolerance: Tolerance, stand_ins: &[Scalar]) -> Self {
         Self {
             data_type,
+            stand_ins: stand_ins.iter().map(|value| value.to_f64()).collect(),
             bitwise: tolerance == Tolerance::Bitwise || data_type.is_integer(),
             originals: vec![0.0; BLOCK],
             decoded: vec![0.0; BLOCK],
@@ -132,7 +135,14 @@ impl Bench {
         for index in &faulted {
             decoded[*index] = originals[*index];
         }
-        trial.lost += measure(originals, decoded, &mut trial.errors);
+        if originals.iter().any(|x| self.stand_ins.contains(x)) {
+            let pairs = originals.iter().copied().zip(decoded.iter().copied());
+            let pairs = pairs.filter(|(x, y)| !self.stand_ins.contains(x) || x != y);
+            let (originals, decoded): (Vec<_>, Vec<_>) = pairs.unzip();
+            trial.lost += measure(&originals, &decoded, &mut trial.errors);
+        } else {
+            trial.lost += measure(originals, decoded, &mut trial.errors);
+        }
         if self.bitwise && *block != *back {
             let pairs = block.chunks_exact(size).zip(back.chunks_exact(size));
             let changed = pairs

@@ -349,6 +349,190 @@ fn a_fill_that_cannot_be_stored_gives_way_and_the_plan_says_so() {
     );
 }
 
+/// An array of four chunks, of which two are written.
+fn write_half(directory: &Path, data_type: &str, fill: Value, elements: &[Vec<u8>]) {
+    write(directory, data_type, fill, elements.len() / 4, elements);
+    for missing in ["c/1", "c/3"] {
+        fs::remove_file(directory.join(missing)).unwrap();
+    }
+}
+
+#[test]
+fn the_fill_of_chunks_that_were_never_written_is_a_value_of_the_data() {
+    let sandbox = Sandbox::new();
+    let values = floats(spread(180.0, 330.0, 4000));
+    write_half(
+        &sandbox.path().join("s.zarr"),
+        "float32",
+        json!(3e38),
+        &values,
+    );
+    let (array, candidate) = best(&sandbox, "s.zarr --max-error 0.005");
+    assert_eq!(array["fill_value"], Value::Null, "it is kept");
+    assert_eq!(array["seen"]["unwritten"], 2000);
+    assert_eq!(candidate["sentinels"][0]["value"], 3e38);
+    assert_eq!(
+        array["codecs"][0],
+        json!({"name": "cast_value", "configuration": {"data_type": "float64"}})
+    );
+    assert_eq!(array["codecs"][1]["name"], "scale_offset");
+
+    // Unsigned integers would leave their type below the offset.
+    let values: Vec<_> = (1000_u16..1200).map(|x| x.to_le_bytes().to_vec()).collect();
+    write_half(&sandbox.path().join("u.zarr"), "uint16", json!(0), &values);
+    let (array, candidate) = best(&sandbox, "u.zarr --lossless");
+    assert_eq!(array["fill_value"], Value::Null);
+    assert_eq!(candidate["data_type"], "uint8");
+    assert_eq!(candidate["sentinels"][0]["value"], 0);
+}
+
+#[test]
+fn a_fill_of_unwritten_chunks_that_no_chain_carries_is_named_in_the_refusal() {
+    let sandbox = Sandbox::new();
+    let values: Vec<_> = spread(180.0, 330.0, 4000)
+        .map(|x| f64::from(x).to_le_bytes().to_vec())
+        .collect();
+    write_half(
+        &sandbox.path().join("s.zarr"),
+        "float64",
+        json!(1.7e308),
+        &values,
+    );
+    let outcome = refused(&sandbox, "s.zarr --max-error 0.005");
+    let reason = "chunks that were never written read as the fill 1.7e308, for which no candidate has a code";
+    assert!(outcome.stderr.contains(reason), "{outcome}");
+}
+
+#[test]
+fn a_stand_in_beyond_the_type_once_scaled_is_scaled_in_a_wider_one() {
+    let sandbox = Sandbox::new();
+    let missing = 9.969_21e36_f32;
+    let values = spread(180.0, 330.0, 1000).chain([missing; 50]);
+    write_with(
+        &sandbox.path().join("s.zarr"),
+        "float32",
+        json!(0.0),
+        1050,
+        &floats(values),
+        json!({"attributes": {"_FillValue": 9.969_21e36}}),
+    );
+    let (array, candidate) = best(&sandbox, "s.zarr --max-error 0.00005");
+    assert_eq!(candidate["holds"], true);
+    assert_eq!(array["seen"]["stand_ins"][0]["count"], 50);
+    assert_eq!(array["codecs"][0]["configuration"]["data_type"], "float64");
+    assert_eq!(candidate["sentinels"][0]["value"], 9.969_21e36);
+}
+
+#[test]
+fn a_range_without_data_is_tried_halfway_between_steps_too() {
+    let sandbox = Sandbox::new();
+    // In float32, (0.71 - 0) * 50 is 35.5, and 36 / 50 is 0.72: off by 0.01000005.
+    let pinned = refused(
+        &sandbox,
+        "--range 0 1 --max-error 0.01 --scale 50 --offset 0",
+    );
+    assert!(pinned.stderr.contains("0.0100000"), "{pinned}");
+    let (_, candidate) = best(&sandbox, "--range 0 1 --max-error 0.01");
+    assert_ne!(candidate["scale"], 50);
+    assert!(candidate["measured"]["max_error"].as_f64().unwrap() <= 0.01);
+}
+
+#[test]
+fn errors_are_those_of_values_that_do_not_stand_for_missing_ones() {
+    let sandbox = Sandbox::new();
+    let values: Vec<f32> = spread(10.0, 20.0, 1000).collect();
+    let mut diluted = vec![-9999.0; 9000];
+    diluted.extend(&values);
+    let attributes = json!({"attributes": {"missing_value": -9999.0}});
+    for (name, values) in [("a.zarr", values), ("b.zarr", diluted)] {
+        let place = sandbox.path().join(name);
+        let (count, values) = (values.len(), floats(values));
+        write_with(
+            &place,
+            "float32",
+            json!(-9999.0),
+            count,
+            &values,
+            attributes.clone(),
+        );
+    }
+    let measured = |store: &str| {
+        let arguments = format!("{store} --to int16 --scale 100 --offset 15");
+        best(&sandbox, &arguments).1["measured"].clone()
+    };
+    let (plain, diluted) = (measured("a.zarr"), measured("b.zarr"));
+    assert_eq!(diluted["values"], 1000);
+    let rmse = |measured: &Value| measured["rmse"].as_f64().unwrap();
+    assert!(
+        (rmse(&diluted) / rmse(&plain) - 1.0).abs() < 1e-9,
+        "{diluted}"
+    );
+}
+
+#[test]
+fn the_narrowest_type_is_found_with_the_coarsest_step() {
+    let sandbox = Sandbox::new();
+    let values = (0..1000).map(|k| (f64::from(k) * 140.0 / 999.0) as f32);
+    write(
+        &sandbox.path().join("s.zarr"),
+        "float32",
+        json!(0.0),
+        1000,
+        &floats(values),
+    );
+    for more in ["", "--to uint8", "--bits 8"] {
+        let (_, candidate) = best(&sandbox, &format!("s.zarr --max-error 0.3 {more}"));
+        assert!(candidate["data_type"].as_str().unwrap().ends_with("int8"));
+        assert_eq!(candidate["scale"], 1.67, "{more}");
+        assert_eq!(candidate["codes_used"], 235, "{more}");
+        assert!(candidate["measured"]["max_error"].as_f64().unwrap() <= 0.3);
+    }
+}
+
+#[test]
+fn a_fill_that_the_data_hold_beyond_all_other_values_gets_a_code_of_its_own() {
+    let sandbox = Sandbox::new();
+    let values = floats(spread(10.0, 20.0, 1000).chain([-9999.0; 50]));
+    write(
+        &sandbox.path().join("f.zarr"),
+        "float32",
+        json!(-9999.0),
+        1050,
+        &values,
+    );
+    let (array, candidate) = best(&sandbox, "f.zarr --max-error 0.05");
+    assert_eq!(candidate["data_type"], "uint8");
+    assert_eq!(candidate["sentinels"][0]["value"], -9999.0);
+    assert_eq!(candidate["measured"]["values"], 1000);
+    assert_eq!(array["seen"]["low"], 10.0);
+
+    let integers = (1000_i32..1200).chain([-32768; 10]);
+    let values: Vec<_> = integers.map(|x| x.to_le_bytes().to_vec()).collect();
+    write(
+        &sandbox.path().join("i.zarr"),
+        "int32",
+        json!(-32768),
+        210,
+        &values,
+    );
+    let (_, candidate) = best(&sandbox, "i.zarr --lossless");
+    assert!(candidate["data_type"].as_str().unwrap().ends_with("int8"));
+    assert_eq!(candidate["sentinels"][0]["value"], -32768);
+
+    // One next to the others needs none.
+    let values: Vec<_> = (0_u16..256).map(|x| x.to_le_bytes().to_vec()).collect();
+    write(
+        &sandbox.path().join("u.zarr"),
+        "uint16",
+        json!(0),
+        256,
+        &values,
+    );
+    let (_, candidate) = best(&sandbox, "u.zarr --lossless");
+    assert_eq!(candidate["data_type"], "uint8");
+    assert_eq!(candidate["sentinels"], json!([]));
+}
+
 #[test]
 fn constant_data_are_an_offset() {
     let sandbox = Sandbox::new();
