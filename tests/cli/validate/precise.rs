@@ -14,7 +14,8 @@ fn pair(members: &str, to: &str, more: &str) -> String {
 fn hint(document: &str, rule: &str) -> String {
     let found = findings(document);
     let finding = found.iter().find(|finding| finding.rule == rule);
-    let finding = finding.unwrap_or_else(|| panic!("{rule}: {found:?}"));
+    assert!(finding.is_some(), "{rule}: {found:?}");
+    let finding = finding.unwrap();
     finding.hint.clone().unwrap_or_default()
 }
 
