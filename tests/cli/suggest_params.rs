@@ -370,7 +370,7 @@ fn the_fill_of_chunks_that_were_never_written_is_a_value_of_the_data() {
     let (array, candidate) = best(&sandbox, "s.zarr --max-error 0.005");
     assert_eq!(array["fill_value"], Value::Null, "it is kept");
     assert_eq!(array["seen"]["unwritten"], 2000);
-    assert_eq!(candidate["sentinels"][0]["value"], 3e38);
+    assert_eq!(candidate["sentinels"][0]["value"].as_f64(), Some(3e38));
     assert_eq!(
         array["codecs"][0],
         json!({"name": "cast_value", "configuration": {"data_type": "float64"}})
@@ -382,7 +382,7 @@ fn the_fill_of_chunks_that_were_never_written_is_a_value_of_the_data() {
     write_half(&sandbox.path().join("u.zarr"), "uint16", json!(0), &values);
     let (array, candidate) = best(&sandbox, "u.zarr --lossless");
     assert_eq!(array["fill_value"], Value::Null);
-    assert_eq!(candidate["data_type"], "uint8");
+    assert_eq!(candidate["data_type"], "int8");
     assert_eq!(candidate["sentinels"][0]["value"], 0);
 }
 
@@ -420,7 +420,10 @@ fn a_stand_in_beyond_the_type_once_scaled_is_scaled_in_a_wider_one() {
     assert_eq!(candidate["holds"], true);
     assert_eq!(array["seen"]["stand_ins"][0]["count"], 50);
     assert_eq!(array["codecs"][0]["configuration"]["data_type"], "float64");
-    assert_eq!(candidate["sentinels"][0]["value"], 9.969_21e36);
+    assert_eq!(
+        candidate["sentinels"][0]["value"].as_f64(),
+        Some(9.969_21e36)
+    );
 }
 
 #[test]
