@@ -86,15 +86,15 @@ pub struct SuggestParamsArgs {
     pub to: Option<DataType>,
 
     /// Use this scale: stored = (value - offset) * scale
-    #[arg(long, value_name = "S", value_parser = scale)]
+    #[arg(long, value_name = "S", value_parser = scale, allow_hyphen_values = true)]
     pub scale: Option<String>,
 
     /// Use this offset
-    #[arg(long, value_name = "O", value_parser = number)]
+    #[arg(long, value_name = "O", value_parser = number, allow_hyphen_values = true)]
     pub offset: Option<String>,
 
     /// Keep this value exact; repeatable [default: 0 where the data hold it]
-    #[arg(long, value_name = "V", value_parser = finite)]
+    #[arg(long, value_name = "V", value_parser = finite, allow_hyphen_values = true)]
     pub keep_exact: Vec<f64>,
 
     /// Leave room for values beyond those of the data, on each side, in percent of their span
@@ -102,7 +102,7 @@ pub struct SuggestParamsArgs {
     pub headroom: f64,
 
     /// Plan for these values, whatever the data hold within them
-    #[arg(long, value_names = ["MIN", "MAX"], num_args = 2, value_parser = finite)]
+    #[arg(long, value_names = ["MIN", "MAX"], num_args = 2, value_parser = finite, allow_hyphen_values = true)]
     pub range: Option<Vec<f64>>,
 
     /// Code for NaN: auto (where the data or the fill is NaN), none, or a code
@@ -188,6 +188,7 @@ pub fn run(ui: &mut Ui, global: &GlobalArgs, args: &SuggestParamsArgs) -> Result
         }
     }
     let mut entries = Vec::new();
+    let mut kind = ErrorKind::Finding;
     for (one, result) in results {
         match result {
             Ok(suggestion) => entries.extend(present::arrays(one, &chosen, &suggestion)),
@@ -207,13 +208,25 @@ pub fn run(ui: &mut Ui, global: &GlobalArgs, args: &SuggestParamsArgs) -> Result
                 });
             }
             Err(SuggestError::Unreadable { subject, error }) => {
-                let path = one.or_else(|| chosen.get(subject)).map(|one| &*one.path);
-                return Err(unreadable(path.unwrap_or_default(), &error));
+                let at = one.or_else(|| chosen.get(subject));
+                let path = at.map(|one| &*one.path).unwrap_or_default();
+                let error = unreadable(path, &error);
+                if chosen.len() == 1 || one.is_none() {
+                    return Err(error);
+                }
+                // The others are none the worse for it.
+                entries.push(Entry::Refused {
+                    path: Some(path.to_owned()),
+                    refusal: Box::new(Refusal::of_chunk(error.to_string())),
+                });
+                if error.kind() == ErrorKind::Io {
+                    kind = ErrorKind::Io;
+                }
             }
             Err(SuggestError::Interrupted(interrupted)) => return Err(interrupted.into()),
         }
     }
-    report(ui, args, entries)
+    report(ui, args, entries, kind)
 }
 
 /// The subjects of all arrays that were chosen.
@@ -242,7 +255,13 @@ fn with_progress<R>(
     work(&pipeline)
 }
 
-fn report(ui: &mut Ui, args: &SuggestParamsArgs, entries: Vec<Entry>) -> Result<ExitCode, Error> {
+/// Prints the report; refusals make an error of this kind.
+fn report(
+    ui: &mut Ui,
+    args: &SuggestParamsArgs,
+    entries: Vec<Entry>,
+    kind: ErrorKind,
+) -> Result<ExitCode, Error> {
     let (mut arrays, mut refusals) = (Vec::new(), Vec::new());
     for entry in entries {
         match entry {
@@ -279,10 +298,12 @@ fn report(ui: &mut Ui, args: &SuggestParamsArgs, entries: Vec<Entry>) -> Result<
     let mut refusals = refusals.into_iter();
     match (refusals.next(), refusals.len()) {
         (None, _) => Ok(ExitCode::Done),
-        (Some((path, refusal)), 0) => Err(refusal_error(path.as_deref(), &refusal)),
+        (Some((path, refusal)), 0) => Err(refusal_error(path.as_deref(), &refusal, kind)),
         (Some(first), more) => {
-            let mut error =
-                Error::finding(format!("nothing can be proposed for {} arrays", more + 1));
+            let mut error = Error::new(
+                kind,
+                format!("nothing can be proposed for {} arrays", more + 1),
+            );
             for (path, refusal) in std::iter::once(first).chain(refusals) {
                 let place = path.as_deref().map_or("all of them".to_owned(), named);
                 error = error.detail(format!("{place}: {refusal}"));
@@ -295,12 +316,12 @@ fn report(ui: &mut Ui, args: &SuggestParamsArgs, entries: Vec<Entry>) -> Result<
     }
 }
 
-fn refusal_error(path: Option<&str>, refusal: &Refusal) -> Error {
+fn refusal_error(path: Option<&str>, refusal: &Refusal, kind: ErrorKind) -> Error {
     let message = match path {
         Some(path) if !path.is_empty() => format!("{}: {refusal}", named(path)),
         _ => refusal.to_string(),
     };
-    let mut error = Error::finding(message);
+    let mut error = Error::new(kind, message);
     for detail in &refusal.details {
         error = error.detail(detail.clone());
     }

@@ -51,6 +51,12 @@ impl Refusal {
         Self::new("the array cannot be decoded")
     }
 
+    /// A chunk cannot be read, for this reason.
+    #[must_use]
+    pub fn of_chunk(reason: impl Into<String>) -> Self {
+        Self::new("not all of its values can be read").detail(reason)
+    }
+
     /// The values are no real numbers.
     #[must_use]
     pub fn no_numbers(data_type: &str) -> Self {
