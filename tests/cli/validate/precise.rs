@@ -35,7 +35,6 @@ fn fills_that_are_proposed_survive() {
         ("float32", r#""offset":200,"scale":10"#, "uint8", "0.5"),
         ("float64", r#""offset":273.15,"scale":100"#, "int16", "0.5"),
         ("float32", r#""offset":200,"scale":10"#, "uint8", "200.1"),
-        ("float64", r#""scale":0.1"#, "uint8", "3"),
     ];
     for (data_type, members, to, fill) in cases {
         let codecs = pair(members, to, "");
@@ -53,6 +52,18 @@ fn fills_that_are_proposed_survive() {
         }
     }
     // Whole numbers are few enough to try each.
+    let codecs = pair(r#""scale":0.1"#, "uint8", "");
+    assert_eq!(
+        hint(&base("float64", "3", &codecs), LOST),
+        "a fill value of 0 survives; fill values from 0 to 2550 in steps of 10 would do"
+    );
+    for number in ["10", "30", "70", "690", "2550"] {
+        assert_eq!(
+            errors(&base("float64", number, &codecs)),
+            [""; 0],
+            "{number}"
+        );
+    }
     let codecs = pair(r#""offset":1000"#, "uint8", "");
     assert_eq!(
         hint(
@@ -64,7 +75,7 @@ fn fills_that_are_proposed_survive() {
     let codecs = pair(r#""offset":-10"#, "uint8", "");
     assert_eq!(
         hint(&base("float32", "0.5", &codecs), LOST),
-        "a fill value of 0.0 survives; fill values from -10.0 to 245.0 would do"
+        "a fill value of 0 survives; fill values from -10 to 245 would do"
     );
 }
 
@@ -367,11 +378,11 @@ fn ranges_leave_out_codes_that_mean_something_else() {
     let map = r#","scalar_map":{"encode":[["NaN",255]],"decode":[[255,"NaN"]]}"#;
     assert_eq!(
         range("float32", r#""NaN""#, &pair("", "uint8", map)).as_deref(),
-        Some("this chain holds 0.0 to 254.0 in steps of 1.0")
+        Some("this chain holds 0 to 254 in steps of 1")
     );
     assert_eq!(
         range("float32", "0", &pair("", "uint8", "")).as_deref(),
-        Some("this chain holds 0.0 to 255.0 in steps of 1.0")
+        Some("this chain holds 0 to 255 in steps of 1")
     );
 }
 
