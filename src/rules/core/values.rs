@@ -2,9 +2,11 @@
 
 use super::super::array::{Array, NO_TYPE, describe, literal, scalar};
 use super::super::finding::{Draft, Sink};
-use crate::metadata::Extension;
+use crate::codecs::OpenProblemKind;
+use crate::codecs::v2::{Fault, document};
 use crate::metadata::json::{Kind, Value};
-use crate::metadata::v3::{ChunkGrid, KeyEncoding};
+use crate::metadata::v3::{ChunkGrid, KeyEncoding, Separator};
+use crate::metadata::{Extension, v2};
 use crate::transform::data_type::DataType;
 use crate::transform::scalar::Scalar;
 
@@ -58,6 +60,14 @@ fn is_known_type(name: &str) -> bool {
 }
 
 pub(super) fn unknown_data_type(array: &Array<'_>, sink: &mut Sink<'_>) {
+    if let Some(fault) = array.v2().and_then(v2_type_fault) {
+        sink.report(array.document.kind, || {
+            Draft::at(array.document, fault.pointer.as_str())
+                .found(fault.found)
+                .expected("a type as NumPy spells it")
+        });
+        return;
+    }
     let Some(entry) = array.v3().map(|array| &array.data_type) else {
         return;
     };
@@ -142,6 +152,17 @@ pub(super) fn fill_value(array: &Array<'_>, sink: &mut Sink<'_>) {
             });
             return;
         }
+        if let Some(fault) = array.v2().and_then(v2_fill_fault) {
+            sink.report(kind, || {
+                place()
+                    .found(fault.found)
+                    .expected(match fault.expected.as_str() {
+                        "" => "a value of the array's data type".to_owned(),
+                        expected => expected.to_owned(),
+                    })
+            });
+            return;
+        }
         let refused = array.refused.iter().flat_map(|error| &error.problems);
         for problem in refused.filter(|problem| problem.pointer == "/fill_value") {
             sink.report(kind, || {
@@ -161,6 +182,23 @@ pub(super) fn fill_value(array: &Array<'_>, sink: &mut Sink<'_>) {
             ))
         });
     }
+}
+
+/// What is wrong with the dtype of a v2 array.
+fn v2_type_fault(array: &v2::Array<'_>) -> Option<Fault> {
+    let mut faults = document(array, Separator::Dot).err()?.into_iter();
+    faults
+        .find(|fault| fault.kind == OpenProblemKind::Unsound && fault.pointer.starts_with("/dtype"))
+}
+
+/// What is wrong with the fill value of a v2 array of any type.
+fn v2_fill_fault(array: &v2::Array<'_>) -> Option<Fault> {
+    let faults = match document(array, Separator::Dot) {
+        Ok(converted) => converted.unwritable,
+        Err(faults) => faults,
+    };
+    let mut faults = faults.into_iter();
+    faults.find(|fault| fault.kind == OpenProblemKind::Unsound && fault.pointer == "/fill_value")
 }
 
 /// What is wrong with the fill value of a v3 array that does not hold real numbers: where, and what is expected there.

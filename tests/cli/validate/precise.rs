@@ -467,3 +467,39 @@ fn a_node_whose_name_is_no_text_is_counted_as_unreadable() {
     assert_eq!(report.summary.unreadable, 1);
     assert_eq!(report.stores[0].unreadable.len(), 1);
 }
+
+#[test]
+fn types_and_fills_of_v2_are_what_numpy_takes() {
+    let fill = |dtype: &str, fill: &str| errors(&v2(dtype, fill, ""));
+    for (dtype, wrong) in [
+        ("<M8[s]", r#""2000-01-01""#),
+        ("|V2", "0"),
+        ("|S3", r#""!!""#),
+        ("|S3", r#""YWJjZA==""#),
+        ("|V2", r#""YWJj""#),
+    ] {
+        assert_eq!(fill(dtype, wrong), ["core/fill-value"], "{dtype} {wrong}");
+    }
+    for (dtype, right) in [
+        ("<M8[s]", "5"),
+        ("<c8", "[0,1]"),
+        ("|S3", r#""YWJj""#),
+        ("|b1", "false"),
+        ("<f4", r#""NaN""#),
+    ] {
+        assert_eq!(fill(dtype, right), [""; 0], "{dtype} {right}");
+    }
+    let fields = |fields: &str| {
+        let document = v2("<f4", "null", "").replace(r#""<f4""#, fields);
+        errors(&document)
+    };
+    for wrong in [
+        "[]",
+        r#"[["a","foo"]]"#,
+        r#"[["a","<f4"],["a","<f4"]]"#,
+        "[null]",
+    ] {
+        assert_eq!(fields(wrong), ["core/unknown-data-type"], "{wrong}");
+    }
+    assert_eq!(fields(r#"[["a","<f4"],["b","<i2"]]"#), [""; 0]);
+}
