@@ -2,10 +2,12 @@
 
 use std::num::NonZeroU64;
 use std::ops::Range;
+use std::path::Path;
 
 use crate::codecs::{ChunkError, OpenArray};
 use crate::pipeline::GridIndices;
 use crate::region::{chunk_box, intersection, runs};
+use crate::store::{Objects, StoreError};
 
 /// The values of one piece of an array.
 #[derive(Clone, Copy, Debug)]
@@ -137,4 +139,19 @@ pub fn working_bytes(array: &OpenArray) -> u64 {
         .unwrap_or_else(|| array.working_bytes());
     // What is stored is rarely larger than the codes, and those are rarely wider than half of what is decoded.
     decoded.saturating_add(decoded / 2)
+}
+
+/// The indices of the chunks of an array that are stored, in row-major order: by the files that are there, since a grid may
+/// have more chunks than any machine could ask for.
+///
+/// # Errors
+///
+/// Where a directory cannot be listed.
+pub fn stored_chunks(array: &OpenArray, directory: &Path) -> Result<Vec<Vec<u64>>, StoreError> {
+    let mut chunks = Vec::new();
+    for object in Objects::below(directory) {
+        chunks.extend(array.chunk_index(&object?.key));
+    }
+    chunks.sort_unstable();
+    Ok(chunks)
 }

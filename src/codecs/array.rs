@@ -96,6 +96,21 @@ impl OpenArray {
         self
     }
 
+    /// Sets the memory in bytes that is granted to chunks. One that takes more is decoded alone, up to twice as much, and to what a
+    /// machine is likely to have.
+    #[must_use]
+    pub fn with_granted_memory(self, granted: u64) -> Self {
+        self.with_max_memory(granted.saturating_mul(2).max(MAX_MEMORY))
+    }
+
+    /// The bytes that a stored chunk has at most. No codec makes one much larger than its values; a file that is, is no chunk
+    /// of this array.
+    #[must_use]
+    pub const fn longest_stored_chunk(&self) -> u64 {
+        const SLACK: u64 = 64 << 20;
+        self.chunk_bytes().saturating_mul(2).saturating_add(SLACK)
+    }
+
     /// The lengths of the dimensions.
     #[must_use]
     pub fn shape(&self) -> &[u64] {

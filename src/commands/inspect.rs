@@ -131,9 +131,7 @@ pub fn run(ui: &mut Ui, global: &GlobalArgs, args: &InspectArgs) -> Result<ExitC
     };
     match args.format {
         ReportFormat::Json => {
-            let json = serde_json::to_string_pretty(&report)
-                .map_err(|error| Error::io("could not write the report as JSON", error))?;
-            ui.print(json + "\n")?;
+            ui.print(crate::report::to_json(&report)?)?;
         }
         ReportFormat::Human => {
             let style = ui.output_style();

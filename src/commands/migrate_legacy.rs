@@ -368,11 +368,7 @@ impl MigrateLegacyArgs {
 
     fn print(&self, ui: &mut Ui, report: &Report) -> Result<(), Error> {
         match self.format {
-            ReportFormat::Json => {
-                let json = serde_json::to_string_pretty(report)
-                    .map_err(|error| Error::io("could not write the report as JSON", error))?;
-                ui.print(json + "\n")
-            }
+            ReportFormat::Json => ui.print(crate::report::to_json(report)?),
             ReportFormat::Human => {
                 let style = ui.output_style();
                 for line in outline::lines(report, style) {

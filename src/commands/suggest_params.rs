@@ -11,6 +11,7 @@ use clap::{Args, ValueEnum};
 
 use self::inputs::{Chosen, Inputs, Watch};
 use self::present::Entry;
+use super::rewrite::input::heed_signals;
 use crate::catalog::named;
 use crate::cli::{DataTypeParser, Example, GlobalArgs, footer};
 use crate::error::{Error, ErrorKind, ExitCode};
@@ -165,8 +166,7 @@ pub fn run(ui: &mut Ui, global: &GlobalArgs, args: &SuggestParamsArgs) -> Result
     let wish = args.wish()?;
     let inputs = Inputs::open(ui, args)?;
     let chosen = inputs.choose(ui, args, global.memory())?;
-    let interrupt =
-        Interrupt::install().map_err(|error| Error::io("could not heed signals", error))?;
+    let interrupt = heed_signals()?;
     let mut results = Vec::new();
     if args.common {
         let suggestion = subjects(&chosen, &wish).and_then(|subjects| {
@@ -279,9 +279,7 @@ fn report(
     };
     match args.format {
         ReportFormat::Json => {
-            let json = serde_json::to_string_pretty(&report)
-                .map_err(|error| Error::io("could not write the report as JSON", error))?;
-            ui.print(json + "\n")?;
+            ui.print(crate::report::to_json(&report)?)?;
         }
         ReportFormat::Human => {
             let style = ui.output_style();

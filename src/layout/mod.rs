@@ -1,4 +1,5 @@
-//! Text laid out for people: aligned columns, wrapped lines, sizes and shapes in words.
+//! Text laid out for people: aligned columns, wrapped lines, styles, sizes and shapes in words.
 
+pub mod paint;
 pub mod quantities;
 pub mod table;

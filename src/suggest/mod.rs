@@ -33,7 +33,7 @@ pub use histogram::Histogram;
 pub use proposal::{Rated, Rejected, Seen, SeenStandIn, Suggestion, suggest, suggest_common};
 pub use refusal::Refusal;
 pub use stored_size::Storage;
-pub use subject::{ArrayInput, ReadError, Subject, stored_chunks};
+pub use subject::{ArrayInput, ReadError, Subject};
 pub use trial::Trial;
 pub use wish::{Missing, Tolerance, Wish};
 pub use wording::{CfAttributes, scalar as scalar_json};

@@ -13,9 +13,10 @@ use super::stored_size::Storage;
 use crate::catalog::ArrayText;
 use crate::codecs::{ChunkError, OpenArray};
 use crate::npy::{ByteOrder, Header};
+use crate::pieces;
 use crate::pieces::{Values, chunk_pieces, working_bytes};
 use crate::region::{elements, intersection};
-use crate::store::{Objects, StoreError};
+use crate::store::StoreError;
 use crate::transform::data_type::DataType;
 use crate::transform::scalar::Scalar;
 
@@ -84,9 +85,10 @@ impl ArrayInput {
             .filter(|data_type| data_type.is_integer())
             .and_then(|_| packing(text));
         let (chunks, stand_ins) = match data_type {
-            Some(data_type) if packed_by.is_none() => {
-                (stored_chunks(array, directory)?, stand_ins(text, data_type))
-            }
+            Some(data_type) if packed_by.is_none() => (
+                pieces::stored_chunks(array, directory)?,
+                stand_ins(text, data_type),
+            ),
             _ => (Vec::new(), Vec::new()),
         };
         Ok(Self {
@@ -461,21 +463,6 @@ fn imagine(data_type: DataType, low: f64, high: f64) -> Vec<u8> {
         add(low * (1.0 - at) + high * at);
     }
     bytes
-}
-
-/// The indices of the chunks of an array that are stored, in row-major order: by the files that are there, since a grid may
-/// have more chunks than any machine could ask for.
-///
-/// # Errors
-///
-/// Where a directory cannot be listed.
-pub fn stored_chunks(array: &OpenArray, directory: &Path) -> Result<Vec<Vec<u64>>, StoreError> {
-    let mut chunks = Vec::new();
-    for object in Objects::below(directory) {
-        chunks.extend(array.chunk_index(&object?.key));
-    }
-    chunks.sort_unstable();
-    Ok(chunks)
 }
 
 #[cfg(test)]

@@ -8,7 +8,8 @@ use serde_json::Value;
 use zarrs::array::ArrayBytes;
 use zarrs::filesystem::FilesystemStore;
 
-use crate::harness::{Outcome, Sandbox};
+use crate::harness::Sandbox;
+use crate::stores::{succeeds, tree};
 
 fn testdata() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/stores")
@@ -32,28 +33,6 @@ fn copy_tree(from: &Path, to: &Path) {
             fs::copy(entry.path(), &target).unwrap();
         }
     }
-}
-
-/// Every file below a folder, with what it holds.
-fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let mut files = BTreeMap::new();
-    let mut stack = vec![folder.to_owned()];
-    while let Some(path) = stack.pop() {
-        for entry in fs::read_dir(path).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                stack.push(path);
-            } else {
-                let relative = path.strip_prefix(folder).unwrap().to_owned();
-                files.insert(relative, fs::read(&path).unwrap());
-            }
-        }
-    }
-    files
-}
-
-fn succeeds(outcome: &Outcome) {
-    assert_eq!(outcome.exit, Some(0), "{outcome}");
 }
 
 /// The stores of the test data, each with the paths of its arrays and the files that hold their values.

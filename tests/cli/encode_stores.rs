@@ -1,35 +1,13 @@
 //! `zarrpack encode` of stores, `.npy` files and bytes.
 
-use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::{Value, json};
 use zarrpack::npy::{ByteOrder, ElementType, Header};
 
 use crate::harness::{Outcome, Sandbox};
-
-/// Every file below a folder, with what it holds.
-fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let mut files = BTreeMap::new();
-    let mut stack = vec![folder.to_owned()];
-    while let Some(path) = stack.pop() {
-        for entry in fs::read_dir(path).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                stack.push(path);
-            } else {
-                let relative = path.strip_prefix(folder).unwrap().to_owned();
-                files.insert(relative, fs::read(&path).unwrap());
-            }
-        }
-    }
-    files
-}
-
-fn succeeds(outcome: &Outcome) {
-    assert_eq!(outcome.exit, Some(0), "{outcome}");
-}
+use crate::stores::{succeeds, tree};
 
 /// What a run says, without the line of time and speed.
 fn timeless(outcome: &Outcome) -> String {

@@ -1,5 +1,6 @@
 //! Stores that a test makes for itself, array by array, and copies of those of the test data.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -107,4 +108,22 @@ pub(crate) fn copy(from: &Path, to: &Path) {
 
 pub(crate) fn succeeds(outcome: &Outcome) {
     assert_eq!(outcome.exit, Some(0), "{outcome}");
+}
+
+/// Every file below a folder, with what it holds.
+pub(crate) fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    let mut stack = vec![folder.to_owned()];
+    while let Some(path) = stack.pop() {
+        for entry in fs::read_dir(path).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                stack.push(path);
+            } else {
+                let relative = path.strip_prefix(folder).unwrap().to_owned();
+                files.insert(relative, fs::read(&path).unwrap());
+            }
+        }
+    }
+    files
 }

@@ -82,7 +82,7 @@ pub(super) fn run(ui: &mut Ui, global: &GlobalArgs, args: &DecodeArgs) -> Result
         report_file.publish(&report, &interrupt)?;
     }
     if args.format == Some(Format::Json) {
-        ui.print(reporting::to_json(&report)?)?;
+        ui.print(crate::report::to_json(&report)?)?;
     }
     Ok(ExitCode::Done)
 }

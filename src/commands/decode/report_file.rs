@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::Read;
 
-use super::{DecodeArgs, reporting};
+use super::DecodeArgs;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::report::decode::Report;
@@ -68,7 +68,7 @@ impl Begun {
     /// Writes the report and puts it in place.
     pub(super) fn publish(self, report: &Report, interrupt: &Interrupt) -> Result<(), Error> {
         if let Some(file) = self.file {
-            file.write_at(reporting::to_json(report)?.as_bytes(), 0)?;
+            file.write_at(crate::report::to_json(report)?.as_bytes(), 0)?;
             file.publish(interrupt)?;
         }
         Ok(())

@@ -61,13 +61,6 @@ pub(super) fn reason(error: &Error) -> String {
     details.fold(error.to_string(), |text, detail| text + "; " + detail)
 }
 
-/// The report as a document.
-pub(super) fn to_json(report: &Report) -> Result<String, Error> {
-    let text = serde_json::to_string_pretty(report);
-    let text = text.map_err(|error| Error::finding("the report is no JSON").because(error))?;
-    Ok(text + "\n")
-}
-
 /// The report for people: a line for each array, and what CF attributes did below it.
 pub(super) fn print(ui: &mut Ui, planned: &[Planned<'_>], arrays: &[Array]) -> Result<(), Error> {
     for (planned, array) in planned.iter().zip(arrays) {

@@ -7,7 +7,7 @@ use super::super::rewrite::documents::{groups, stale_copies};
 use super::super::rewrite::input::{
     Input, Watch, heed_signals, place, shares, stopped, warn_of_fill,
 };
-use super::super::rewrite::output::{copy, default_key, existing_chunks, key};
+use super::super::rewrite::output::{copy, default_key, key};
 use super::cf::CfType;
 use super::documents::{self, PlainDocument};
 use super::report_file::ReportFile;
@@ -18,6 +18,7 @@ use crate::cli::GlobalArgs;
 use crate::codecs::model::Model;
 use crate::codecs::{ArrayDocument, OpenArray, PlainEncoder};
 use crate::error::{Error, ErrorKind, ExitCode};
+use crate::pieces::stored_chunks;
 use crate::pipeline::{OnFailure, Pipeline};
 use crate::report::decode::{Action as Did, Array as ArrayReport};
 use crate::store::{Place, Staging};
@@ -130,7 +131,7 @@ pub(super) fn run(ui: &mut Ui, global: &GlobalArgs, args: &DecodeArgs) -> Result
         report_file.publish(&report, &interrupt)?;
     }
     if args.format == Some(Format::Json) {
-        ui.print(reporting::to_json(&report)?)?;
+        ui.print(crate::report::to_json(&report)?)?;
     } else {
         reporting::print(ui, &planned, &report.arrays)?;
     }
@@ -322,7 +323,7 @@ fn write(ui: &mut Ui, job: &Job<'_>, planned: &Planned<'_>) -> Result<(), Error>
 }
 
 fn write_chunks(ui: &mut Ui, job: &Job<'_>, entry: &Entry, decode: &Decode) -> Result<(), Error> {
-    let chunks = existing_chunks(&decode.source.array, &entry.directory)?;
+    let chunks = stored_chunks(&decode.source.array, &entry.directory)?;
     let progress = ui.progress(chunks.len() as u64, "chunks");
     let working = decode.working_bytes();
     let written = job.pipeline.unordered(

@@ -7,11 +7,11 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::super::rewrite::input::{chunk_error, open, stopped};
-use super::super::rewrite::output::existing_chunks;
 use super::source::{Source, index_in};
 use super::store::{Action, Decode, Job, Planned};
 use crate::catalog::{ArrayText, Catalog, Entry, GroupText, Kind, named};
 use crate::error::Error;
+use crate::pieces::stored_chunks;
 use crate::pipeline::OnFailure;
 use crate::region::chunk_box;
 use crate::store::{Objects, Store};
@@ -75,8 +75,8 @@ fn array(
 ) -> Result<(), Error> {
     let source = &decode.source;
     let written = open(found, text, job.pipeline.memory)?;
-    let chunks = existing_chunks(&source.array, &entry.directory)?;
-    if existing_chunks(&written, &found.directory)? != chunks {
+    let chunks = stored_chunks(&source.array, &entry.directory)?;
+    if stored_chunks(&written, &found.directory)? != chunks {
         return Err(differs(
             &entry.path,
             "there are other chunks than were written",

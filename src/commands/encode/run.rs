@@ -392,7 +392,7 @@ fn show_plan(
     let refusal = report::refusal(args, &done);
     let report = report::report(args, &done, false);
     match args.format {
-        Some(Format::Json) => ui.print(json(&report)?)?,
+        Some(Format::Json) => ui.print(crate::report::to_json(&report)?)?,
         _ => ui.print(report::human(&report))?,
     }
     match refusal {
@@ -524,18 +524,12 @@ fn print(
     let report = report::report(args, done, written);
     if let Some(place) = place {
         let file = StagedFile::begin(&place, Existing::Replace)?;
-        file.write_at(json(&report)?.as_bytes(), 0)?;
+        file.write_at(crate::report::to_json(&report)?.as_bytes(), 0)?;
         file.publish(interrupt)?;
     }
     match args.format {
-        Some(Format::Json) => ui.print(json(&report)?),
+        Some(Format::Json) => ui.print(crate::report::to_json(&report)?),
         _ if written => ui.print(report::human(&report)),
         _ => Ok(()),
     }
-}
-
-fn json(report: &crate::report::encode::EncodeReport) -> Result<String, Error> {
-    let text = serde_json::to_string_pretty(report);
-    let text = text.map_err(|error| Error::finding("the report is no JSON").because(error))?;
-    Ok(text + "\n")
 }

@@ -4,6 +4,7 @@ use clap::builder::styling::{AnsiColor, Style};
 
 use super::details::{self, Detail};
 use super::rows::{Node, Row, rows};
+use crate::layout::paint::Paint;
 use crate::layout::quantities::{
     bytes, count, cut, cut_front, escaped, ratio, shape, things, width,
 };
@@ -277,17 +278,4 @@ fn detail_lines(details: &[Detail], room: usize, paint: &Paint) -> Vec<String> {
         }
     }
     lines
-}
-
-/// Puts styles around texts, if there is colour.
-struct Paint(bool);
-
-impl Paint {
-    fn with(&self, style: Style, text: &str) -> String {
-        if self.0 && !text.is_empty() {
-            format!("{style}{text}{style:#}")
-        } else {
-            text.to_owned()
-        }
-    }
 }

@@ -97,7 +97,7 @@ fn array(node: &NodePlan) -> Array {
         NodeOutcome::Migrate(plan) => migrated(&mut array, plan),
         NodeOutcome::Convert(text) => {
             array.action = Action::Convert;
-            array.readers = reader_verdicts(text);
+            array.readers = with_array(text, reader_verdicts).unwrap_or_default();
         }
         NodeOutcome::Impossible(obstacles) => {
             array.action = Action::Impossible;
@@ -137,8 +137,8 @@ fn migrated(array: &mut Array, plan: &ArrayPlan) {
     array.notes.extend(plan.notes.iter().cloned());
     with_array(&plan.text, |document| {
         array.byte_order = byte_order(document);
+        array.readers = reader_verdicts(document);
     });
-    array.readers = reader_verdicts(&plan.text);
 }
 
 /// A text as JSON; null where there is none.
@@ -306,27 +306,24 @@ fn encode(verdict: &EncodeVerdict) -> Encode {
     }
 }
 
-fn reader_verdicts(text: &str) -> Vec<Reader> {
-    with_array(text, |document| {
-        let verdicts = readers(ArrayDocument::V3(document)).into_iter();
-        verdicts
-            .map(|verdict| {
-                let (opens, reason) = match verdict.opens {
-                    Opens::Yes => (Some(true), None),
-                    Opens::No(reason) => (Some(false), Some(reason)),
-                    Opens::Unknown => (None, None),
-                };
-                Reader {
-                    name: format!("{} {}", verdict.reader, verdict.version)
-                        .trim_end()
-                        .to_owned(),
-                    opens,
-                    reason,
-                }
-            })
-            .collect()
-    })
-    .unwrap_or_default()
+fn reader_verdicts(document: &v3::Array<'_>) -> Vec<Reader> {
+    let verdicts = readers(ArrayDocument::V3(document)).into_iter();
+    verdicts
+        .map(|verdict| {
+            let (opens, reason) = match verdict.opens {
+                Opens::Yes => (Some(true), None),
+                Opens::No(reason) => (Some(false), Some(reason)),
+                Opens::Unknown => (None, None),
+            };
+            Reader {
+                name: format!("{} {}", verdict.reader, verdict.version)
+                    .trim_end()
+                    .to_owned(),
+                opens,
+                reason,
+            }
+        })
+        .collect()
 }
 
 /// The order of the stored bytes, if there is one.

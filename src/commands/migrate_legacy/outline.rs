@@ -5,6 +5,7 @@ use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
 use crate::catalog::named;
+use crate::layout::paint::Paint;
 use crate::layout::quantities::{escaped, things};
 use crate::layout::table::wrap;
 use crate::report::migrate_legacy::{
@@ -359,18 +360,5 @@ fn labelled(
         let label = if n == 0 { label } else { "" };
         let padding = " ".repeat(LABEL - label.len());
         lines.push(format!("  {}{padding}{line}", paint.with(style, label)));
-    }
-}
-
-/// Puts styles around texts, if there is colour.
-struct Paint(bool);
-
-impl Paint {
-    fn with(&self, style: Style, text: &str) -> String {
-        if self.0 && !text.is_empty() {
-            format!("{style}{text}{style:#}")
-        } else {
-            text.to_owned()
-        }
     }
 }

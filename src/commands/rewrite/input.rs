@@ -120,11 +120,8 @@ pub(in super::super) fn open(
             refused.detail(place(text, problem))
         })
     })?;
-    // No codec makes a chunk much larger; a file that is, is no chunk of this array.
-    const SLACK: u64 = 64 << 20;
-    storage.limit(array.chunk_bytes().saturating_mul(2).saturating_add(SLACK));
-    const LEAST: u64 = 2 << 30;
-    Ok(array.with_max_memory(memory.saturating_mul(2).max(LEAST)))
+    storage.limit(array.longest_stored_chunk());
+    Ok(array.with_granted_memory(memory))
 }
 
 /// A problem of an array's document, with the place that it is at.

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use crate::catalog::{Entry, named};
-use crate::codecs::OpenArray;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::store::{Objects, Staging};
@@ -22,20 +21,6 @@ pub(in super::super) fn default_key(index: &[u64]) -> String {
     index
         .iter()
         .fold("c".to_owned(), |key, n| format!("{key}/{n}"))
-}
-
-/// The indices of the chunks that exist, in row-major order: by the files that are there, since a grid may have more chunks
-/// than any machine could ask for.
-pub(in super::super) fn existing_chunks(
-    array: &OpenArray,
-    directory: &Path,
-) -> Result<Vec<Vec<u64>>, Error> {
-    let mut chunks = Vec::new();
-    for object in Objects::below(directory) {
-        chunks.extend(array.chunk_index(&object?.key));
-    }
-    chunks.sort_unstable();
-    Ok(chunks)
 }
 
 /// Copies all files of an array as they are.

@@ -284,12 +284,8 @@ fn open_array(entry: &Entry, text: &ArrayText, memory: u64) -> Result<Source, Er
             return Ok(Source::Refused(refusal));
         }
     };
-    // No codec makes a chunk much larger; a file that is, is no chunk of this array.
-    const SLACK: u64 = 64 << 20;
-    storage.limit(array.chunk_bytes().saturating_mul(2).saturating_add(SLACK));
-    // A chunk beyond `memory` is decoded alone.
-    const LEAST: u64 = 2 << 30;
-    let array = array.with_max_memory(memory.saturating_mul(2).max(LEAST));
+    storage.limit(array.longest_stored_chunk());
+    let array = array.with_granted_memory(memory);
     let input = ArrayInput::read(&array, text, &entry.directory)?;
     Ok(Source::Array(Box::new((array, input))))
 }

@@ -91,9 +91,7 @@ impl Output {
                     stores,
                     summary,
                 };
-                let json = serde_json::to_string_pretty(&report)
-                    .map_err(|error| Error::io("could not write the report as JSON", error))?;
-                ui.print(json + "\n")
+                ui.print(crate::report::to_json(&report)?)
             }
         }
     }

@@ -105,12 +105,8 @@ impl<'a> StoreEvidence<'a> {
                 refused.detail(document.located(problem))
             })
         })?;
-        // No codec makes a chunk much larger; a file that is, is no chunk of this array.
-        const SLACK: u64 = 64 << 20;
-        storage.limit(array.chunk_bytes().saturating_mul(2).saturating_add(SLACK));
-        // A chunk beyond what was granted is decoded alone.
-        const LEAST: u64 = 2 << 30;
-        Ok(array.with_max_memory(self.pipeline.memory.saturating_mul(2).max(LEAST)))
+        storage.limit(array.longest_stored_chunk());
+        Ok(array.with_granted_memory(self.pipeline.memory))
     }
 
     fn chunk_error(&self, error: &ChunkError) -> Error {
