@@ -359,3 +359,40 @@ impl<'a> Shard<'a> {
         self.array.error(&self.chunk, failure.in_inner_chunk(inner))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(n: usize) -> StoreKey {
+        StoreKey::new(format!("c/{n}")).unwrap()
+    }
+
+    #[test]
+    fn indices_are_found_again_unless_the_shard_has_another_length() {
+        let kept = RecentIndices::default();
+        kept.keep(&key(0), 100, &Arc::new(Index(vec![0, 4])));
+        assert_eq!(kept.find(&key(0), 100).unwrap().0, [0, 4]);
+        assert!(kept.find(&key(0), 101).is_none());
+        assert!(kept.find(&key(1), 100).is_none());
+        kept.keep(&key(0), 101, &Arc::new(Index(vec![4, 4])));
+        assert_eq!(kept.find(&key(0), 101).unwrap().0, [4, 4]);
+        assert!(kept.find(&key(0), 100).is_none());
+    }
+
+    #[test]
+    fn few_indices_are_kept_and_only_one_that_is_large() {
+        let kept = RecentIndices::default();
+        for n in 0..10 {
+            kept.keep(&key(n), 1, &Arc::new(Index(vec![0, 1])));
+        }
+        assert_eq!(kept.0.lock().unwrap().len(), RecentIndices::KEPT);
+        assert!(kept.find(&key(1), 1).is_none() && kept.find(&key(9), 1).is_some());
+        let large = Arc::new(Index(vec![0; RecentIndices::BYTES / 8 + 2]));
+        kept.keep(&key(10), 1, &large);
+        assert_eq!(kept.0.lock().unwrap().len(), 1);
+        assert!(kept.find(&key(10), 1).is_some());
+        kept.keep(&key(11), 1, &Arc::new(Index(vec![0, 1])));
+        assert!(kept.find(&key(10), 1).is_none() && kept.find(&key(11), 1).is_some());
+    }
+}

@@ -163,6 +163,7 @@ impl<'a> ShardWriter<'a> {
         tally.chunks += 1;
         tally.bytes += pieces.sum::<u64>() + index.len() as u64;
         let Some(reader) = self.reader else {
+            open.object.begin_flush();
             return Ok(tally);
         };
         let failed = |error: StoreError| Stop::from(Error::from(error));
@@ -185,6 +186,7 @@ impl<'a> ShardWriter<'a> {
         if bytes != index || opened.is_none() {
             return Err(mismatch(self.path, &open.shard).into());
         }
+        open.object.begin_flush();
         Ok(tally)
     }
 }
