@@ -22,6 +22,8 @@ pub enum ExitCode {
     Usage = 2,
     /// Something could not be read or written.
     Io = 3,
+    /// Stopped before the end because the terminal went away.
+    HungUp = 129,
     /// Stopped by the user before the end.
     Interrupted = 130,
     /// Stopped before the end by SIGTERM, as schedulers send it.
@@ -30,11 +32,12 @@ pub enum ExitCode {
 
 impl ExitCode {
     /// Every exit code, in ascending order.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Done,
         Self::Findings,
         Self::Usage,
         Self::Io,
+        Self::HungUp,
         Self::Interrupted,
         Self::Terminated,
     ];
@@ -53,6 +56,7 @@ impl ExitCode {
             Self::Findings => "findings: a rule failed, or a value cannot be packed",
             Self::Usage => "usage: a wrong flag, or an invalid chain given by flags",
             Self::Io => "something could not be read or written",
+            Self::HungUp => "its terminal went away",
             Self::Interrupted => "interrupted",
             Self::Terminated => "terminated by a signal",
         }
@@ -88,6 +92,8 @@ pub enum ErrorKind {
     Interrupted,
     /// Somebody else stopped the run, with SIGTERM.
     Terminated,
+    /// The terminal of the run went away.
+    HungUp,
     /// The reader of standard output has gone away: `zarrpack ... | head`. Nobody is left to tell.
     ClosedPipe,
 }
@@ -102,6 +108,7 @@ impl ErrorKind {
             Self::Io => ExitCode::Io,
             Self::Interrupted => ExitCode::Interrupted,
             Self::Terminated => ExitCode::Terminated,
+            Self::HungUp => ExitCode::HungUp,
             Self::ClosedPipe => ExitCode::Done,
         }
     }
@@ -148,6 +155,13 @@ impl Error {
     #[must_use]
     pub fn because(mut self, cause: impl Into<anyhow::Error>) -> Self {
         self.cause = Some(cause.into());
+        self
+    }
+
+    /// Says what the error is about, such as a flag, before everything else.
+    #[must_use]
+    pub fn about(mut self, what: &str) -> Self {
+        self.message = format!("{what}: {}", self.message);
         self
     }
 
@@ -224,7 +238,7 @@ mod tests {
         for a in ExitCode::ALL {
             assert_eq!(a.merge(ExitCode::Done), a);
             assert_eq!(a.merge(a), a);
-            assert!(a.merge(ExitCode::Interrupted) >= ExitCode::Interrupted);
+            assert!(a.merge(ExitCode::HungUp) >= ExitCode::HungUp);
             for b in ExitCode::ALL {
                 assert_eq!(a.merge(b), b.merge(a));
             }
@@ -233,7 +247,10 @@ mod tests {
 
     #[test]
     fn numbers_are_a_contract() {
-        assert_eq!(ExitCode::ALL.map(ExitCode::number), [0, 1, 2, 3, 130, 143]);
+        assert_eq!(
+            ExitCode::ALL.map(ExitCode::number),
+            [0, 1, 2, 3, 129, 130, 143]
+        );
     }
 
     #[test]
@@ -244,6 +261,7 @@ mod tests {
             (ErrorKind::Io, 3),
             (ErrorKind::Interrupted, 130),
             (ErrorKind::Terminated, 143),
+            (ErrorKind::HungUp, 129),
             (ErrorKind::ClosedPipe, 0),
         ];
         for (kind, number) in codes {

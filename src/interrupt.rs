@@ -1,5 +1,7 @@
 //! Ctrl-C and the polite request to end: signals that set a flag, which long work asks for.
 //!
+//! A terminal that goes away counts too, unless the program was started to outlive it, as `nohup` does.
+//!
 //! The first signal lets what is being written be finished or taken back. A second Ctrl-C ends the process at
 //! once; what it leaves behind, the next run finds.
 
@@ -7,10 +9,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::{fmt, io};
 
+#[cfg(unix)]
+use signal_hook::consts::SIGHUP;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
 use crate::error::{Error, ErrorKind, ExitCode};
+
+/// A number for what this system does not send.
+#[cfg(not(unix))]
+const SIGHUP: i32 = 1;
 
 /// A signal that asks the program to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -19,10 +27,12 @@ pub enum Signal {
     Interrupt,
     /// SIGTERM: a scheduler or a service manager wants the process gone.
     Terminate,
+    /// SIGHUP: the terminal has gone away.
+    HangUp,
 }
 
 impl Signal {
-    const ALL: [Self; 2] = [Self::Interrupt, Self::Terminate];
+    const ALL: [Self; 3] = [Self::Interrupt, Self::Terminate, Self::HangUp];
 
     /// The kind of the error that a run ends with after this signal.
     #[must_use]
@@ -30,6 +40,7 @@ impl Signal {
         match self {
             Self::Interrupt => ErrorKind::Interrupted,
             Self::Terminate => ErrorKind::Terminated,
+            Self::HangUp => ErrorKind::HungUp,
         }
     }
 
@@ -37,6 +48,7 @@ impl Signal {
         match self {
             Self::Interrupt => SIGINT,
             Self::Terminate => SIGTERM,
+            Self::HangUp => SIGHUP,
         }
     }
 
@@ -45,6 +57,7 @@ impl Signal {
         match self {
             Self::Interrupt => 1,
             Self::Terminate => 2,
+            Self::HangUp => 3,
         }
     }
 }
@@ -58,6 +71,7 @@ impl fmt::Display for Interrupted {
         f.write_str(match self.0 {
             Signal::Interrupt => "interrupted",
             Signal::Terminate => "asked to end by a signal",
+            Signal::HangUp => "ended with its terminal",
         })
     }
 }
@@ -90,7 +104,8 @@ impl Interrupt {
         // shuts down, since schedulers may repeat SIGTERM without impatience.
         let status = ExitCode::Interrupted.number().into();
         flag::register_conditional_shutdown(SIGINT, status, Arc::clone(&armed))?;
-        for signal in Signal::ALL {
+        let heeded = |signal: &Signal| *signal != Signal::HangUp || !outlives_its_terminal();
+        for signal in Signal::ALL.into_iter().filter(heeded) {
             flag::register(signal.number(), Arc::clone(&armed))?;
             let mark = Arc::clone(&interrupt.mark);
             flag::register_usize(signal.number(), mark, signal.mark())?;
@@ -123,6 +138,23 @@ impl Interrupt {
     }
 }
 
+/// Whether the program was started with SIGHUP ignored, so that it goes on when its terminal goes away.
+#[cfg(target_os = "linux")]
+fn outlives_its_terminal() -> bool {
+    // There is no way to ask the system without `unsafe`, and this is what it says of itself.
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    ignored.is_some_and(|mask| mask & (1 << (SIGHUP - 1)) != 0)
+}
+
+/// Whether the program was started to go on when its terminal goes away: where that cannot be told, what the system does stays, and
+/// the next run tidies up.
+#[cfg(not(target_os = "linux"))]
+const fn outlives_its_terminal() -> bool {
+    true
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -139,7 +171,7 @@ mod tests {
     #[test]
     fn signals_have_their_exit_codes() {
         let number = |signal| Error::from(Interrupted(signal)).exit_code().number();
-        assert_eq!(Signal::ALL.map(number), [130, 143]);
+        assert_eq!(Signal::ALL.map(number), [130, 143, 129]);
     }
 
     #[test]

@@ -24,6 +24,7 @@ pub mod region;
 pub mod report;
 pub mod rules;
 pub mod selection;
+pub mod standard_input;
 pub mod stats;
 pub mod store;
 pub mod suggest;

@@ -146,11 +146,38 @@ pub fn working_bytes(array: &OpenArray) -> u64 {
 ///
 /// # Errors
 ///
-/// Where a directory cannot be listed.
+/// As for [`stored_lengths`].
 pub fn stored_chunks(array: &OpenArray, directory: &Path) -> Result<Vec<Vec<u64>>, StoreError> {
+    let chunks = stored_lengths(array, directory)?.into_iter();
+    Ok(chunks.map(|(index, _)| index).collect())
+}
+
+/// The indices of the chunks of an array that are stored, in row-major order, each with the bytes that it takes.
+///
+/// # Errors
+///
+/// Where a directory cannot be listed; and where there is a directory in the place of a chunk, or a file in that of a directory of
+/// chunks: such chunks are not missing, but nobody can read them.
+pub fn stored_lengths(
+    array: &OpenArray,
+    directory: &Path,
+) -> Result<Vec<(Vec<u64>, u64)>, StoreError> {
     let mut chunks = Vec::new();
-    for object in Objects::below(directory) {
-        chunks.extend(array.chunk_index(&object?.key));
+    for object in Objects::below(directory).with_directories() {
+        let object = object?;
+        match array.chunk_index(&object.key) {
+            Some(_) if object.is_directory => {
+                return Err(StoreError::DirectoryForChunk(object.path));
+            }
+            Some(index) => chunks.push((index, object.length)),
+            None if !object.is_directory => {
+                let keys = array.chunk_keys();
+                if keys.has_chunks_below(&object.key, array.grid_shape()) {
+                    return Err(StoreError::FileForChunks(object.path));
+                }
+            }
+            None => {}
+        }
     }
     chunks.sort_unstable();
     Ok(chunks)

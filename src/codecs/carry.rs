@@ -26,7 +26,8 @@ pub(super) struct Carry<'a> {
     keep_numcodecs: bool,
     /// What stands in for the compressors, if they are not carried over.
     compressor: Option<&'a [Draft]>,
-    /// The lengths of the inner chunks of a shard, if they change.
+    /// The lengths of the inner chunks of a shard along the dimensions of the array, if they change. There are no shards in shards
+    /// then.
     inner_chunks: Option<&'a [u64]>,
     /// The names of the compressors that zstd stands in for.
     pub(super) replaced: Vec<String>,
@@ -37,7 +38,8 @@ pub(super) struct Carry<'a> {
 pub struct ChunkChanges {
     /// The compressor, or none where the list is empty.
     pub compressor: Option<Vec<Draft>>,
-    /// The lengths of the pieces of a shard.
+    /// The lengths of the pieces of a shard along the dimensions of the array, if they change. Shards in shards become shards of
+    /// such pieces.
     pub inner_chunks: Option<Vec<u64>>,
     /// Whether there are shards; as before where it is absent. With shards where there were none, `inner_chunks` is set too.
     pub shards: Option<bool>,
@@ -81,11 +83,11 @@ pub fn packed_chain(
     let (codecs, sharded) = match from {
         CarriedFrom::V3(chain) => {
             let sharded = chain.codecs.iter().any(|codec| codec.sharding.is_some());
-            let chain = match changes.shards {
-                Some(false) => chain.innermost(),
-                _ => chain,
+            let codecs = match changes.shards {
+                Some(false) => carry.without_shards(chain),
+                _ => carry.level(chain),
             };
-            (carry.level(chain), sharded)
+            (codecs, sharded)
         }
         CarriedFrom::New => (carry.level_v2(std::iter::empty()), false),
     };
@@ -116,36 +118,68 @@ impl Carry<'static> {
 impl Carry<'_> {
     /// A chain of a v3 document: that of chunks, or of inner chunks.
     pub(super) fn level(&mut self, chain: &Chain<'_>) -> Vec<Draft> {
-        let innermost = !chain.codecs.iter().any(|codec| codec.sharding.is_some());
-        let mut arrays = match innermost {
-            true => self.packing.to_vec(),
-            false => Vec::new(),
-        };
-        let mut serializer = None;
-        let mut after = Vec::new();
+        if !chain.codecs.iter().any(|codec| codec.sharding.is_some()) {
+            return self.without_shards(chain);
+        }
+        let mut level = Level::default();
         for codec in &chain.codecs {
             match codec.entry.name {
-                TRANSPOSE => arrays.push(Draft::from(codec.entry.node.value)),
-                SHARDING => serializer = Some(self.shard(codec)),
-                "bytes" => serializer = Some(bytes(Some(codec), self.element_size)),
-                "packbits" => serializer = Some(bytes(None, self.element_size)),
-                name => {
-                    let configuration = codec.entry.configuration.as_ref();
-                    let configuration = configuration.map(|node| node.value);
-                    after.extend(self.on_bytes(name, configuration, codec.entry.is_bare()));
+                SHARDING => {
+                    let shard = self.shard(codec, &level.order);
+                    level.serializer.get_or_insert(shard);
                 }
+                _ => self.carry(codec, &mut level),
             }
         }
-        arrays.push(serializer.unwrap_or_else(|| bytes(None, self.element_size)));
-        arrays.append(&mut after);
-        if innermost {
-            arrays.extend(
-                self.compressor
-                    .iter()
-                    .flat_map(|codecs| codecs.iter().cloned()),
-            );
+        level.into_codecs(self.element_size)
+    }
+
+    /// The chain of the innermost chunks, behind whatever stands before shards and before whatever stands behind them.
+    fn without_shards(&mut self, chain: &Chain<'_>) -> Vec<Draft> {
+        let mut all = Level {
+            before: self.packing.to_vec(),
+            ..Level::default()
+        };
+        let mut behind_shards = Vec::new();
+        let mut chain = Some(chain);
+        while let Some(codecs) = chain.take() {
+            for codec in &codecs.codecs {
+                match &codec.sharding {
+                    Some(sharding) => chain = Some(&sharding.codecs),
+                    None => self.carry(codec, &mut all),
+                }
+            }
+            if chain.is_some() {
+                behind_shards.push(std::mem::take(&mut all.behind));
+            }
         }
-        arrays
+        for codec in behind_shards.into_iter().rev().flatten() {
+            // Twice the same compressor or checksum serves nobody.
+            if !all.behind.contains(&codec) {
+                all.behind.push(codec);
+            }
+        }
+        let compressor = self.compressor.unwrap_or_default();
+        all.behind.extend(compressor.iter().cloned());
+        all.into_codecs(self.element_size)
+    }
+
+    /// A codec other than shards carried over, if it stays.
+    fn carry(&mut self, codec: &Codec<'_>, level: &mut Level) {
+        match codec.entry.name {
+            TRANSPOSE => {
+                level.order = transposed(&level.order, codec);
+                level.before.push(Draft::from(codec.entry.node.value));
+            }
+            "bytes" => level.serializer = Some(bytes(Some(codec), self.element_size)),
+            "packbits" => level.serializer = Some(bytes(None, self.element_size)),
+            name => {
+                let configuration = codec.entry.configuration.as_ref();
+                let configuration = configuration.map(|node| node.value);
+                let carried = self.on_bytes(name, configuration, codec.entry.is_bare());
+                level.behind.extend(carried);
+            }
+        }
     }
 
     /// The chain of an array of Zarr v2 without filters.
@@ -235,25 +269,31 @@ impl Carry<'_> {
         zstd(Draft::from(SUBSTITUTE_LEVEL))
     }
 
-    fn shard(&mut self, codec: &Codec<'_>) -> Draft {
+    /// A shard carried over, in whose chunks the dimensions stand in an order; none is that of the array.
+    fn shard(&mut self, codec: &Codec<'_>, order: &Option<Vec<usize>>) -> Draft {
         let Some(sharding) = &codec.sharding else {
             return bytes(None, self.element_size);
         };
-        let inner = self.level(&sharding.codecs);
-        let nested = sharding
-            .codecs
-            .codecs
-            .iter()
-            .any(|codec| codec.sharding.is_some());
+        let inner = match self.inner_chunks {
+            Some(_) => self.without_shards(&sharding.codecs),
+            None => self.level(&sharding.codecs),
+        };
+        let lengths = self.inner_chunks.map(|lengths| match order {
+            Some(order) => order
+                .iter()
+                .filter_map(|n| lengths.get(*n).copied())
+                .collect(),
+            None => lengths.to_vec(),
+        });
         let members = codec
             .entry
             .configuration
             .iter()
             .flat_map(|node| node.value.as_object());
         let members = members.flatten().map(|member| {
-            let value = match (member.name.as_str(), self.inner_chunks) {
+            let value = match (member.name.as_str(), &lengths) {
                 ("codecs", _) => Draft::Array(inner.clone()),
-                ("chunk_shape", Some(lengths)) if !nested => numbers(lengths),
+                ("chunk_shape", Some(lengths)) => numbers(lengths),
                 _ => Draft::from(&member.value),
             };
             (member.name.clone(), value)
@@ -272,6 +312,93 @@ impl Carry<'_> {
             (member.name.clone(), value)
         });
         configured_by("blosc", Draft::object(members))
+    }
+}
+
+/// The codecs of a chain that is put together.
+#[derive(Debug, Default)]
+struct Level {
+    /// Those from arrays to arrays.
+    before: Vec<Draft>,
+    /// The dimensions of the array in the order that they have behind the transpositions so far; `None` where there was none.
+    order: Option<Vec<usize>>,
+    serializer: Option<Draft>,
+    /// Those from bytes to bytes.
+    behind: Vec<Draft>,
+}
+
+impl Level {
+    fn into_codecs(self, element_size: usize) -> Vec<Draft> {
+        let serializer = self.serializer.unwrap_or_else(|| bytes(None, element_size));
+        let mut codecs = self.before;
+        codecs.push(serializer);
+        codecs.extend(self.behind);
+        codecs
+    }
+}
+
+/// The order of dimensions behind one more transposition.
+fn transposed(before: &Option<Vec<usize>>, codec: &Codec<'_>) -> Option<Vec<usize>> {
+    let configuration = codec.entry.configuration.as_ref()?.value;
+    let axes = configuration.get("order")?.as_array()?.iter();
+    let axes: Option<Vec<usize>> = axes.map(|axis| axis.as_number()?.parse().ok()).collect();
+    match before {
+        None => axes,
+        Some(before) => axes?
+            .iter()
+            .map(|axis| before.get(*axis).copied())
+            .collect(),
+    }
+}
+
+/// How the chunks of an array are cut into the pieces of shards.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShardLevels {
+    /// The lengths of the pieces of a shard, along the dimensions of the array.
+    pub inner: Vec<u64>,
+    /// Those of the chunks inside all shards: the same unless pieces are shards themselves.
+    pub innermost: Vec<u64>,
+    /// Whether pieces are shards themselves.
+    pub nested: bool,
+    /// Whether a codec behind the shards takes them as a whole, so that no piece can be read or written by itself.
+    pub whole: bool,
+}
+
+impl ShardLevels {
+    /// The levels of a chain; `None` where it has no shards.
+    #[must_use]
+    pub fn of(chain: &Chain<'_>) -> Option<Self> {
+        Self::behind(chain, None)
+    }
+
+    fn behind(chain: &Chain<'_>, mut order: Option<Vec<usize>>) -> Option<Self> {
+        for (n, codec) in chain.codecs.iter().enumerate() {
+            if codec.entry.name == TRANSPOSE {
+                order = transposed(&order, codec);
+            }
+            let Some(sharding) = &codec.sharding else {
+                continue;
+            };
+            let lengths = &sharding.chunk_shape.value;
+            let inner = match &order {
+                None => lengths.clone(),
+                Some(order) => {
+                    let mut inner = vec![1; lengths.len()];
+                    for (axis, length) in order.iter().zip(lengths) {
+                        *inner.get_mut(*axis)? = *length;
+                    }
+                    inner
+                }
+            };
+            let below = Self::behind(&sharding.codecs, order);
+            return Some(Self {
+                nested: below.is_some(),
+                innermost: below.map_or_else(|| inner.clone(), |below| below.innermost),
+                inner,
+                whole: n + 1 < chain.codecs.len(),
+            });
+        }
+        None
     }
 }
 

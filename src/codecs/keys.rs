@@ -81,6 +81,31 @@ impl ChunkKeys {
             .collect::<Option<_>>()?;
         (index.len() == rank).then_some(index)
     }
+
+    /// The numbers that the index of every chunk below a directory of this name begins with; `None` where the keys of chunks of
+    /// `rank` dimensions lead through no such directory.
+    fn directory(&self, name: &str, rank: usize) -> Option<Vec<u64>> {
+        let name = name.strip_prefix(&self.prefix)?;
+        let numbers = match self.encoding {
+            Encoding::Default(Separator::Slash) if rank > 0 => match name.strip_prefix('c')? {
+                "" => return Some(Vec::new()),
+                rest => rest.strip_prefix('/')?,
+            },
+            Encoding::V2(Separator::Slash) => name,
+            Encoding::Default(_) | Encoding::V2(_) => return None,
+        };
+        let numbers = numbers.split('/').map(number);
+        let numbers: Vec<u64> = numbers.collect::<Option<_>>()?;
+        (numbers.len() < rank).then_some(numbers)
+    }
+
+    /// Whether the keys of chunks of a grid lead through a directory of this name.
+    #[must_use]
+    pub fn has_chunks_below(&self, name: &str, grid: &[u64]) -> bool {
+        let numbers = self.directory(name, grid.len());
+        !grid.contains(&0)
+            && numbers.is_some_and(|numbers| numbers.iter().zip(grid).all(|(n, length)| n < length))
+    }
 }
 
 /// A number as keys have it: digits alone, and no zeros before others.
@@ -119,6 +144,32 @@ mod tests {
             assert_eq!(keys.index(key, index.len()), Some(index));
         }
         assert!(ChunkKeys::new("", KeyEncoding::Other).is_none());
+    }
+
+    #[test]
+    fn keys_lead_through_directories() {
+        let keys = |encoding| ChunkKeys::new("a", encoding).unwrap();
+        let default = keys(KeyEncoding::Default(Separator::Slash));
+        assert_eq!(default.directory("a/c", 2), Some(vec![]));
+        assert_eq!(default.directory("a/c/7", 2), Some(vec![7]));
+        for name in ["a/c/7/8", "a/c/x", "a/c/", "a/7", "a", "c/7"] {
+            assert_eq!(default.directory(name, 2), None, "{name}");
+        }
+        assert_eq!(default.directory("a/c", 0), None);
+        assert!(default.has_chunks_below("a/c/7", &[8, 1]));
+        assert!(!default.has_chunks_below("a/c/8", &[8, 1]));
+        assert!(!default.has_chunks_below("a/c", &[8, 0]));
+        let v2 = keys(KeyEncoding::V2(Separator::Slash));
+        assert_eq!(v2.directory("a/7", 2), Some(vec![7]));
+        assert_eq!(v2.directory("a/7", 1), None);
+        for flat in [
+            KeyEncoding::Default(Separator::Dot),
+            KeyEncoding::V2(Separator::Dot),
+        ] {
+            for name in ["a/c", "a/7", "a/c.7"] {
+                assert_eq!(keys(flat).directory(name, 2), None, "{name}");
+            }
+        }
     }
 
     #[test]

@@ -37,7 +37,7 @@ mod vectors;
 mod words;
 
 pub use array::{ArrayDocument, OpenArray};
-pub use carry::{CarriedFrom, ChunkChanges, PackedChain, packed_chain};
+pub use carry::{CarriedFrom, ChunkChanges, PackedChain, ShardLevels, packed_chain};
 pub use encode::{ChunkEncoder, ShardIndex};
 pub use error::{ChunkError, Failure, FailureKind, OpenError, OpenProblem, OpenProblemKind};
 pub use keys::ChunkKeys;

@@ -5,7 +5,6 @@ mod csv;
 mod documents;
 mod element;
 mod npy;
-mod report_file;
 mod reporting;
 mod source;
 mod store;

@@ -122,7 +122,7 @@ pub struct EncodeArgs {
     #[arg(long)]
     pub write_empty: bool,
 
-    /// Replace OUTPUT if it exists, once the new one is complete
+    /// Replace OUTPUT if it exists, once the new one is complete; and the file of --report
     #[arg(long)]
     pub overwrite: bool,
 
@@ -142,7 +142,7 @@ pub struct EncodeArgs {
     #[arg(long, value_name = "FORM", value_enum)]
     pub format: Option<Format>,
 
-    /// Write the report as JSON to a file as well
+    /// Write the report as JSON to a file as well, also where the run was refused
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
 
@@ -265,6 +265,12 @@ impl EncodeArgs {
             ("--format jsonl", self.format == Some(Format::Jsonl)),
         ];
         refuse(&useless, "a store")?;
+        if self.dry_run && self.report.is_some() {
+            return Err(Error::usage(
+                "--report cannot be used with --dry-run, which writes nothing",
+            )
+            .hint("--format json prints the plan"));
+        }
         if !from_bytes && self.raw.is_given() {
             return Err(Error::usage(
                 "--shape and --byte-order are for bytes on standard input",

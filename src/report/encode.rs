@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use super::reader::Reader;
+
 /// The report.
 #[derive(Debug, Clone, Serialize)]
 pub struct EncodeReport {
@@ -24,9 +26,9 @@ pub struct EncodeReport {
 pub struct EncodedArray {
     /// Its path; empty for the root.
     pub path: String,
-    /// `encode`, `copy`, or `convert`: copied with a document of Zarr v3.
+    /// `encode`, `copy`, `convert`: copied with a document of Zarr v3, or `refuse`, after which no other array was looked at.
     pub action: &'static str,
-    /// Why it is copied.
+    /// Why it is copied or refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The type that readers see.
@@ -47,6 +49,9 @@ pub struct EncodedArray {
     /// The packing codecs, as the document has them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub codecs: Option<serde_json::Value>,
+    /// Which readers can open what is written.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub readers: Vec<Reader>,
     /// `auto` in a plan where NaN, if there is any, gets a code that no value uses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<&'static str>,

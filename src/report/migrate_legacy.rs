@@ -5,6 +5,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub use super::reader::Reader;
+
 /// The name of the schema.
 pub const SCHEMA: &str = "zarrpack.migrate-legacy/1";
 
@@ -185,18 +187,6 @@ pub struct Encode {
     pub same: bool,
     /// Where not, or why.
     pub notes: Vec<String>,
-}
-
-/// A reader of Zarr.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Reader {
-    /// Its name and version.
-    pub name: String,
-    /// Whether it can open the result; null where that is not known.
-    pub opens: Option<bool>,
-    /// Why not.
-    pub reason: Option<String>,
 }
 
 /// Why an array cannot be migrated.

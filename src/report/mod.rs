@@ -4,6 +4,7 @@ pub mod decode;
 pub mod encode;
 pub mod inspect;
 pub mod migrate_legacy;
+pub mod reader;
 pub mod suggest_params;
 pub mod validate;
 

@@ -1,17 +1,19 @@
 //! The objects below a directory, for those who read chunks: regular files alone, none larger than a limit.
 //!
-//! What has a name but cannot be read (a link to nothing, a pipe, a device) is an error and not a missing chunk, which would be
-//! read as fill.
+//! What has a name but cannot be read (a link to nothing, a pipe, a device, a directory, or a file where there should be a
+//! directory of chunks) is an error and not a missing chunk, which would be read as fill.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use zarrs::storage::byte_range::{ByteRange, ByteRangeIterator};
 use zarrs::storage::{
     Bytes, MaybeBytes, MaybeBytesIterator, ReadableStorageTraits, StorageError, StoreKey,
 };
+
+use super::StoreError;
 
 /// The objects below a directory.
 #[derive(Debug)]
@@ -38,31 +40,48 @@ impl ChunkFiles {
     /// Opens an object, and tells its length; `None` where nothing has the name.
     fn open(&self, key: &StoreKey) -> Result<Option<(File, u64)>, StorageError> {
         let path = self.directory.join(key.as_str());
-        let missing = |error: &io::Error| {
-            matches!(
-                error.kind(),
-                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-            )
-        };
+        let missing = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
         match fs::symlink_metadata(&path) {
-            Err(error) if missing(&error) => return Ok(None),
+            Err(error) if missing(&error) => {
+                self.require_way(&path)?;
+                return Ok(None);
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+                self.require_way(&path)?;
+                return Err(error.into());
+            }
             found => found?,
         };
         // Asked for before opening, since opening a pipe waits for somebody to write to it.
         let metadata = match fs::metadata(&path) {
-            Err(error) if missing(&error) => {
-                return Err(StorageError::Other(format!(
-                    "{path:?} is a link to nothing"
-                )));
-            }
+            Err(error) if missing(&error) => return Err(link_to_nothing(&path)),
             found => found?,
         };
+        if metadata.is_dir() {
+            return Err(other(&StoreError::DirectoryForChunk(path)));
+        }
         if !metadata.is_file() {
-            return Err(StorageError::Other(format!(
-                "{path:?} is not a regular file"
-            )));
+            return Err(other(&StoreError::NotAFile(path)));
         }
         Ok(Some((File::open(&path)?, metadata.len())))
+    }
+
+    /// Insists that what is missing is missing from a directory: that what is there of the way to it is a directory.
+    fn require_way(&self, path: &Path) -> Result<(), StorageError> {
+        let ways = path.ancestors().skip(1);
+        for way in ways.take_while(|way| *way != self.directory) {
+            match fs::symlink_metadata(way) {
+                Err(_) => continue,
+                Ok(found) if found.is_dir() => {}
+                Ok(_) => match fs::metadata(way) {
+                    Ok(found) if found.is_dir() => {}
+                    Ok(_) => return Err(other(&StoreError::FileForChunks(way.to_owned()))),
+                    Err(_) => return Err(link_to_nothing(way)),
+                },
+            }
+            break;
+        }
+        Ok(())
     }
 
     fn read(&self, file: &mut File, start: u64, length: u64) -> Result<Bytes, StorageError> {
@@ -81,6 +100,14 @@ impl ChunkFiles {
             Err(io::Error::from(io::ErrorKind::UnexpectedEof).into())
         }
     }
+}
+
+fn link_to_nothing(path: &Path) -> StorageError {
+    StorageError::Other(format!("{path:?} is a link to nothing"))
+}
+
+fn other(error: &StoreError) -> StorageError {
+    StorageError::Other(error.to_string())
 }
 
 impl ReadableStorageTraits for ChunkFiles {
@@ -134,7 +161,7 @@ mod tests {
         let files = ChunkFiles::below(folder.path());
         assert_eq!(files.get(&key("c/0")).unwrap().unwrap(), "abcdef");
         assert_eq!(files.get(&key("c/1")).unwrap(), None);
-        assert_eq!(files.get(&key("c/0/1")).unwrap(), None);
+        assert_eq!(files.get(&key("d/0/1")).unwrap(), None);
         assert_eq!(files.size_key(&key("c/0")).unwrap(), Some(6));
         let range = ByteRange::FromStart(2, Some(3));
         assert_eq!(
@@ -146,7 +173,11 @@ mod tests {
                 .get_partial(&key("c/0"), ByteRange::FromStart(5, Some(3)))
                 .is_err()
         );
-        assert!(files.get(&key("c")).is_err());
+        let refused = |name| files.get(&key(name)).unwrap_err().to_string();
+        assert!(refused("c").contains("is a directory"), "{}", refused("c"));
+        for below in ["c/0/1", "c/0/1/2"] {
+            assert!(refused(below).contains("is a file"), "{}", refused(below));
+        }
         files.limit(5);
         assert!(files.get(&key("c/0")).is_err());
     }
@@ -158,7 +189,7 @@ mod tests {
         std::os::unix::fs::symlink("/nowhere/at/all", folder.path().join("0")).unwrap();
         std::os::unix::fs::symlink("/dev/zero", folder.path().join("1")).unwrap();
         let files = ChunkFiles::below(folder.path());
-        for name in ["0", "1"] {
+        for name in ["0", "1", "0/1", "0/1/2", "1/0"] {
             assert!(files.get(&key(name)).is_err(), "{name}");
             assert!(files.size_key(&key(name)).is_err(), "{name}");
         }

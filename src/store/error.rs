@@ -25,6 +25,12 @@ pub enum StoreError {
     /// Something else than a regular file is there: a directory, a pipe, a device.
     #[error("{0:?} is not a regular file")]
     NotAFile(PathBuf),
+    /// A directory has the name of a chunk.
+    #[error("{0:?} is a directory, and a chunk of this name is a file")]
+    DirectoryForChunk(PathBuf),
+    /// A file has the name of a directory of chunks.
+    #[error("{0:?} is a file, and chunks lie in a directory of this name")]
+    FileForChunks(PathBuf),
     /// A file beyond the limit for documents.
     #[error("{path:?} is larger than the limit of {limit} bytes for a document")]
     TooLarge {
@@ -212,6 +218,8 @@ impl StoreError {
             | Self::NotFound(_)
             | Self::NotADirectory(_)
             | Self::NotAFile(_)
+            | Self::DirectoryForChunk(_)
+            | Self::FileForChunks(_)
             | Self::Locked { .. }
             | Self::Changed(_)
             | Self::CopyDiffers(_)
@@ -238,6 +246,9 @@ impl StoreError {
                     "run on {root:?} first, which restores its documents"
                 ));
             }
+            Self::DirectoryForChunk(_) | Self::FileForChunks(_) => Some(
+                "readers take the fill value for chunks there: restore them, or move it away if they are to be missing",
+            ),
             Self::Changed(_) => {
                 Some("run again: the change is planned anew from what is there now")
             }

@@ -40,18 +40,8 @@ impl Store {
     ///
     /// As for [`Store::open`].
     pub fn at(place: Place) -> Result<Self, StoreError> {
-        let directory = place.require_directory()?;
-        let mut enclosing = groups_around(directory)?;
-        // A node that is a link is a member of the groups around the link as well as of those around
-        // the directory that it leads to.
-        if let Some(link) = link_itself(place.given(), directory) {
-            for group in groups_around(&link)? {
-                if !enclosing.contains(&group) {
-                    enclosing.push(group);
-                }
-            }
-        }
-        enclosing.sort_by_key(|group| std::cmp::Reverse(group.path.matches('/').count()));
+        place.require_directory()?;
+        let enclosing = enclosing(&place)?;
         Ok(Self { place, enclosing })
     }
 
@@ -87,6 +77,26 @@ impl Store {
     pub fn path_in_root(&self) -> &str {
         self.enclosing.first().map_or("", |group| &group.path)
     }
+}
+
+/// The groups around a place, outermost first. Nothing need be there.
+///
+/// # Errors
+///
+/// Where it cannot be told whether a directory is a group.
+pub fn enclosing(place: &Place) -> Result<Vec<Enclosing>, StoreError> {
+    let mut enclosing = groups_around(place.path())?;
+    // A node that is a link is a member of the groups around the link as well as of those around
+    // the directory that it leads to.
+    if let Some(link) = link_itself(place.given(), place.path()) {
+        for group in groups_around(&link)? {
+            if !enclosing.contains(&group) {
+                enclosing.push(group);
+            }
+        }
+    }
+    enclosing.sort_by_key(|group| std::cmp::Reverse(group.path.matches('/').count()));
+    Ok(enclosing)
 }
 
 /// The groups around a directory, innermost first. There is no gap in a hierarchy: the first directory

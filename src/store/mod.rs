@@ -25,7 +25,7 @@ mod workspace;
 pub use self::chunks::ChunkFiles;
 pub use self::document::{DEFAULT_MAX_DOCUMENT, Document, read_document};
 pub use self::error::StoreError;
-pub use self::hierarchy::{Enclosing, Store};
+pub use self::hierarchy::{Enclosing, Store, enclosing};
 pub use self::journal::{
     Cause, Checked, Committed, Exclusive, Failure, Observer, Phase, Progress, Recovered,
     Replacement, Rewrite, Undone, Unrestored, undo, undo_plan, unfinished,

@@ -9,7 +9,7 @@ use super::StoreError;
 /// How many links to directories may lead to a file, one inside the other. It takes a loop to have more.
 const MAX_LINKS: u8 = 4;
 
-/// A file below a directory.
+/// A file below a directory, or a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Object {
     /// Its path from the directory, with slashes.
@@ -20,6 +20,8 @@ pub struct Object {
     pub length: u64,
     /// When it was last written to, where the file system tells.
     pub modified: Option<SystemTime>,
+    /// Whether it is a directory, which only [`Objects::with_directories`] lists.
+    pub is_directory: bool,
 }
 
 /// The files at and below a directory, in no order: an array may have more of them than can be sorted.
@@ -31,6 +33,7 @@ pub struct Objects {
     /// The directory that is being listed.
     listing: Option<(ReadDir, Directory)>,
     pending: Vec<Directory>,
+    with_directories: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -54,7 +57,31 @@ impl Objects {
         Self {
             listing: None,
             pending: vec![start],
+            with_directories: false,
         }
+    }
+
+    /// Lists the directories below it as well, each before what is in it: for callers to whom one may stand in the place of a file.
+    #[must_use]
+    pub const fn with_directories(mut self) -> Self {
+        self.with_directories = true;
+        self
+    }
+
+    /// Puts a directory on the list of those to be listed.
+    fn descend(&mut self, path: PathBuf, key: String, links: u8) -> Option<Object> {
+        self.pending.push(Directory {
+            path: path.clone(),
+            prefix: format!("{key}/"),
+            links,
+        });
+        self.with_directories.then_some(Object {
+            key,
+            path,
+            length: 0,
+            modified: None,
+            is_directory: true,
+        })
     }
 
     /// Looks at one entry of the directory that is being listed.
@@ -75,12 +102,7 @@ impl Objects {
             .file_type()
             .map_err(StoreError::io("look at", &path))?;
         if kind.is_dir() {
-            self.pending.push(Directory {
-                path,
-                prefix: key + "/",
-                links: directory.links,
-            });
-            return Ok(None);
+            return Ok(self.descend(path, key, directory.links));
         }
         let metadata = fs::metadata(&path).map_err(StoreError::io("look at", &path))?;
         if metadata.is_file() {
@@ -89,6 +111,7 @@ impl Objects {
                 path,
                 length: metadata.len(),
                 modified: metadata.modified().ok(),
+                is_directory: false,
             }));
         }
         if !metadata.is_dir() {
@@ -100,12 +123,7 @@ impl Objects {
                 limit: MAX_LINKS.into(),
             });
         }
-        self.pending.push(Directory {
-            path,
-            prefix: key + "/",
-            links: directory.links + 1,
-        });
-        Ok(None)
+        Ok(self.descend(path, key, directory.links + 1))
     }
 }
 
@@ -168,6 +186,11 @@ mod tests {
             fs::write(root.join(key), text).unwrap();
         }
         assert_eq!(keys(root), ["0.0 0", "a b 1", "c/0/1/2 3", "zarr.json 2"]);
+        let directories = Objects::below(root).with_directories().map(Result::unwrap);
+        let directories = directories.filter(|object| object.is_directory);
+        let mut directories: Vec<_> = directories.map(|object| object.key).collect();
+        directories.sort();
+        assert_eq!(directories, ["c", "c/0", "c/0/1", "empty"]);
     }
 
     #[cfg(unix)]

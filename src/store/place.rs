@@ -90,6 +90,13 @@ impl Place {
         self.metadata.as_ref().is_some_and(fs::Metadata::is_file)
     }
 
+    /// Whether what was there is the file of this metadata, whatever path or handle led to either.
+    #[must_use]
+    pub fn is_one_with(&self, metadata: &fs::Metadata) -> bool {
+        let identity = Identity::of(metadata);
+        identity.is_some() && self.identity() == identity
+    }
+
     /// Insists on a directory.
     ///
     /// # Errors

@@ -10,7 +10,7 @@ use super::files::Files;
 use super::flush::flush_tree;
 use super::leftovers::{Leftover, settle};
 use super::publish::{Existing, Shape, check, publish};
-use super::workspace::Workspace;
+use super::workspace::{SCRATCH, Workspace};
 use super::{Place, StoreError};
 use crate::interrupt::Interrupt;
 
@@ -154,7 +154,7 @@ impl Staging {
     ///
     /// Where it cannot be made.
     pub fn scratch(&self) -> Result<File, StoreError> {
-        let path = self.workspace.directory().join("scratch");
+        let path = self.workspace.directory().join(SCRATCH);
         self.workspace.files().create_new(&path)
     }
 

@@ -6,6 +6,8 @@
 //! - `new`, what is being built;
 //! - `old`, for a moment, what was at the output's place before.
 //!
+//! Only what is called so, and holds nothing else, is taken for one: what belongs to somebody else is never removed.
+//!
 //! It has no document of its own, so a reader of the group around the output does not take it for a node.
 
 use std::ffi::{OsStr, OsString};
@@ -29,6 +31,12 @@ const NAME_LENGTH: usize = 128;
 const ATTEMPTS: usize = 100;
 
 const LOCK: &str = "lock";
+
+/// All that is ever in a workspace.
+const CONTENTS: [&str; 4] = [LOCK, "new", "old", SCRATCH];
+
+/// What a run has to keep somewhere until it ends.
+pub(super) const SCRATCH: &str = "scratch";
 
 /// A workspace of this process. Removed when it is dropped, with all that is in it.
 #[derive(Debug)]
@@ -181,6 +189,29 @@ fn unique(name: &OsStr) -> OsString {
     unique
 }
 
+/// Whether a name is one that [`unique`] makes, for an output whose names begin with `prefix`.
+fn is_unique(name: &OsStr, prefix: &OsStr) -> bool {
+    let rest = name.as_encoded_bytes();
+    let Some(rest) = rest.strip_prefix(prefix.as_encoded_bytes()) else {
+        return false;
+    };
+    let hex = |part: &[u8]| {
+        let digit = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        !part.is_empty() && part.iter().all(digit)
+    };
+    let parts = rest.split(|byte| *byte == b'-');
+    parts.clone().count() == 3 && parts.clone().all(hex)
+}
+
+/// Whether a directory holds nothing but what a workspace has in it.
+fn holds_only_our_own(directory: &Path) -> bool {
+    let Ok(mut entries) = fs::read_dir(directory) else {
+        return false;
+    };
+    let ours = |name: OsString| CONTENTS.iter().any(|own| name == **own);
+    entries.all(|entry| entry.is_ok_and(|entry| ours(entry.file_name())))
+}
+
 /// A workspace that was found, with what is known of its process.
 #[derive(Debug)]
 pub(super) enum Found {
@@ -188,7 +219,7 @@ pub(super) enum Found {
     Alive(PathBuf),
     /// Its process is gone. The lock, if there was one, is held now, so that nobody else tidies up too.
     Dead(PathBuf, Option<File>),
-    /// The file system has no locks, so nobody knows.
+    /// The file system has no locks, so nobody knows; or it holds something that no workspace has.
     Unknown(PathBuf),
 }
 
@@ -200,11 +231,9 @@ pub(super) fn find(target: &Path) -> Result<Vec<Found>, StoreError> {
     let mut found = Vec::new();
     for entry in fs::read_dir(parent).map_err(failed())? {
         let entry = entry.map_err(failed())?;
-        let named = entry.file_name();
-        if named
-            .as_encoded_bytes()
-            .starts_with(prefix.as_encoded_bytes())
-        {
+        // A link is none, wherever it leads.
+        let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if is_directory && is_unique(&entry.file_name(), &prefix) {
             found.extend(examine(entry.path(), name));
         }
     }
@@ -226,7 +255,11 @@ fn examine(directory: PathBuf, name: &OsStr) -> Option<Found> {
         Ok(lock) => lock,
         // Just being made, or its process died in that moment, or in the one of removing it.
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return directory.is_dir().then_some(Found::Dead(directory, None));
+            return match directory.is_dir() {
+                true if holds_only_our_own(&directory) => Some(Found::Dead(directory, None)),
+                true => Some(Found::Unknown(directory)),
+                false => None,
+            };
         }
         Err(_) => return Some(Found::Unknown(directory)),
     };
@@ -235,6 +268,7 @@ fn examine(directory: PathBuf, name: &OsStr) -> Option<Found> {
         return None;
     }
     Some(match lock.try_lock() {
+        Ok(()) if !holds_only_our_own(&directory) => Found::Unknown(directory),
         Ok(()) => Found::Dead(directory, Some(lock)),
         Err(TryLockError::WouldBlock) => Found::Alive(directory),
         Err(TryLockError::Error(_)) => Found::Unknown(directory),

@@ -5,7 +5,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::ops::Range;
 
 use super::super::rewrite::input::{Input, Watch, heed_signals, shares, stopped};
-use super::report_file::ReportFile;
+use super::super::rewrite::report_file::ReportFile;
 use super::source::Source;
 use super::{DecodeArgs, Format, reporting, verify};
 use crate::cli::GlobalArgs;
@@ -28,7 +28,11 @@ pub(super) fn run(ui: &mut Ui, global: &GlobalArgs, args: &DecodeArgs) -> Result
     let input = Input::open(&args.input, &args.array)?;
     let output = Place::resolve(&args.output)?;
     Place::require_apart(input.store.place(), &output)?;
-    let report_place = ReportFile::check(args, input.store.place(), Some(&output))?;
+    let report_place = ReportFile::check(
+        args.report.as_deref(),
+        args.existing(),
+        &[(input.store.place(), "INPUT"), (&output, "OUTPUT")],
+    )?;
     let (threads, memory, share) = shares(global);
     let (entry, text) = input.only_array(ui)?;
     let source = Source::open(entry, text, memory, args.cf)?;
@@ -79,7 +83,7 @@ pub(super) fn run(ui: &mut Ui, global: &GlobalArgs, args: &DecodeArgs) -> Result
             npy.each(ui, &pipeline, share, Task::Compare)?;
         }
         file.publish(&interrupt)?;
-        report_file.publish(&report, &interrupt)?;
+        report_file.publish(&report)?;
     }
     if args.format == Some(Format::Json) {
         ui.print(crate::report::to_json(&report)?)?;

@@ -7,10 +7,10 @@ use super::super::rewrite::documents::{groups, stale_copies};
 use super::super::rewrite::input::{
     Input, Watch, heed_signals, place, shares, stopped, warn_of_fill,
 };
-use super::super::rewrite::output::{copy, default_key, key};
+use super::super::rewrite::output::{copy, default_key, key, refuse_stale_copies};
+use super::super::rewrite::report_file::ReportFile;
 use super::cf::CfType;
 use super::documents::{self, PlainDocument};
-use super::report_file::ReportFile;
 use super::source::Source;
 use super::{DecodeArgs, Format, reporting, verify};
 use crate::catalog::{ArrayText, Entry, Kind, named};
@@ -83,8 +83,13 @@ pub(super) fn run(ui: &mut Ui, global: &GlobalArgs, args: &DecodeArgs) -> Result
     let input = Input::open(&args.input, &args.array)?;
     let output = Place::resolve(&args.output)?;
     Place::require_apart(input.store.place(), &output)?;
-    let report_place = ReportFile::check(args, input.store.place(), Some(&output))?;
+    let report_place = ReportFile::check(
+        args.report.as_deref(),
+        args.existing(),
+        &[(input.store.place(), "INPUT"), (&output, "OUTPUT")],
+    )?;
     Staging::check(&output, args.existing())?;
+    refuse_stale_copies(&output)?;
     let (threads, memory, _) = shares(global);
     let mut exit = ExitCode::Done;
     if let Some(error) = input.catalog.error() {
@@ -128,7 +133,7 @@ pub(super) fn run(ui: &mut Ui, global: &GlobalArgs, args: &DecodeArgs) -> Result
             verify::store(ui, &job, &planned, &groups)?;
         }
         job.staging.publish(&interrupt)?;
-        report_file.publish(&report, &interrupt)?;
+        report_file.publish(&report)?;
     }
     if args.format == Some(Format::Json) {
         ui.print(crate::report::to_json(&report)?)?;

@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::super::rewrite::input::{Input, Watch, heed_signals, shares, stopped};
+use super::super::rewrite::report_file::ReportFile;
 use super::csv::Columns;
 use super::element::Element;
-use super::report_file::ReportFile;
 use super::source::Source;
 use super::{DecodeArgs, Format, reporting};
 use crate::cli::GlobalArgs;
@@ -22,7 +22,11 @@ const LARGEST_COORDINATE: u64 = 64 << 20;
 
 pub(super) fn run(ui: &mut Ui, global: &GlobalArgs, args: &DecodeArgs) -> Result<ExitCode, Error> {
     let input = Input::open(&args.input, &args.array)?;
-    let report_place = ReportFile::check(args, input.store.place(), None)?;
+    let report_place = ReportFile::check(
+        args.report.as_deref(),
+        args.existing(),
+        &[(input.store.place(), "INPUT")],
+    )?;
     let (threads, memory, share) = shares(global);
     let (entry, text) = input.only_array(ui)?;
     let source = Source::open(entry, text, memory, args.cf)?;
@@ -79,7 +83,7 @@ pub(super) fn run(ui: &mut Ui, global: &GlobalArgs, args: &DecodeArgs) -> Result
     done.map_err(stopped)?;
     // What nobody has got was not written.
     ui.flush()?;
-    report_file.publish(&report, &interrupt)?;
+    report_file.publish(&report)?;
     Ok(ExitCode::Done)
 }
 

@@ -4,6 +4,7 @@ use std::str::FromStr;
 
 use clap::Args;
 
+use crate::codecs::ShardLevels;
 use crate::error::Error;
 use crate::metadata::edit::Draft;
 
@@ -197,6 +198,50 @@ pub(super) struct Cut {
     pub(super) inner: Option<Vec<u64>>,
 }
 
+/// How an array of INPUT is cut.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Present {
+    /// The lengths of the chunks of the grid.
+    pub(super) grid: Vec<u64>,
+    /// What they are cut into, where they are shards.
+    pub(super) shards: Option<ShardLevels>,
+}
+
+impl Present {
+    /// The lengths of what is compressed by itself.
+    fn piece(&self) -> &[u64] {
+        let shards = self.shards.as_ref();
+        shards.map_or(&self.grid, |shards| &shards.innermost)
+    }
+}
+
+/// A bound on what is held in memory at a time: a chunk, however little of it is inside the array, and the index of a shard.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limit {
+    pub(super) bytes: u64,
+}
+
+impl Limit {
+    /// What chunks may take where they are granted so much memory: one beyond that is worked on alone, up to what a machine is likely
+    /// to have.
+    pub(super) fn of(memory: u64) -> Self {
+        Self {
+            bytes: memory.saturating_mul(2).max(LIKELY_MEMORY),
+        }
+    }
+}
+
+/// The bytes of an entry in the index of a shard: an offset and a length.
+const INDEX_ENTRY: u64 = 16;
+
+/// The memory that every machine is thought to have. [`crate::codecs::OpenArray::with_granted_memory`] has the same.
+const LIKELY_MEMORY: u64 = 2 << 30;
+
+fn count(lengths: &[u64]) -> u64 {
+    let count = lengths.iter().copied();
+    count.fold(1, u64::saturating_mul)
+}
+
 impl ChunkArgs {
     pub(super) const fn is_given(&self) -> bool {
         self.chunks.is_some() || self.shards.is_some() || self.compressor.is_some()
@@ -207,7 +252,7 @@ impl ChunkArgs {
         &self,
         name: &str,
         shape: &[u64],
-        now: Option<&Cut>,
+        now: Option<&Present>,
         element_size: usize,
     ) -> Result<Cut, Error> {
         let refused = |message: String| Error::usage(format!("{name}: {message}"));
@@ -227,25 +272,23 @@ impl ChunkArgs {
         if let Some(chunks) = &chunks {
             check("--chunks", chunks)?;
         }
-        // What the pieces are that are compressed by themselves.
-        let piece = chunks.clone().unwrap_or_else(|| match now {
-            Some(Cut { grid, inner }) => inner.as_ref().unwrap_or(grid).clone(),
-            None => usual_chunk(shape, element_size),
-        });
         let shards = match (&self.shards, now) {
             (Some(ShardsArg::None), _) => None,
             (Some(ShardsArg::Lengths(lengths)), _) => {
                 check("--shards", lengths)?;
                 Some(lengths.clone())
             }
-            (
-                None,
-                Some(Cut {
-                    grid,
-                    inner: Some(_),
-                }),
-            ) => Some(grid.clone()),
+            (None, Some(now)) if now.shards.is_some() => Some(now.grid.clone()),
             (None, _) => None,
+        };
+        let piece = match (chunks, now) {
+            (Some(chunks), _) => chunks,
+            (None, None) => usual_chunk(shape, element_size),
+            (None, Some(now)) => match &now.shards {
+                // Whatever the pieces of shards are cut into stays as it is.
+                Some(levels) if shards.is_some() => levels.inner.clone(),
+                _ => now.piece().to_vec(),
+            },
         };
         let Some(shards) = shards else {
             return Ok(Cut {
@@ -286,6 +329,56 @@ fn usual_chunk(shape: &[u64], element_size: usize) -> Vec<u64> {
         }
     }
     chunk
+}
+
+impl Cut {
+    /// Refuses chunks and indices of shards beyond a bound, for elements of so many bytes. `whole` says that shards are put together
+    /// as a whole.
+    pub(super) fn require_bounded(
+        &self,
+        name: &str,
+        element_size: usize,
+        whole: bool,
+        limit: Limit,
+    ) -> Result<(), Error> {
+        let (piece, what, flag) = match &self.inner {
+            Some(inner) if !whole => (inner, "a chunk", "--chunks"),
+            Some(_) => (&self.grid, "a shard", "--shards"),
+            None => (&self.grid, "a chunk", "--chunks"),
+        };
+        let refused = |what: String, bytes: u64, flag: &str| {
+            let bytes = match bytes {
+                u64::MAX => "more than 2^64".to_owned(),
+                bytes => bytes.to_string(),
+            };
+            let limit = limit.bytes;
+            Error::usage(format!(
+                "{name}: {what} would take {bytes} bytes of memory, and {limit} are the most here"
+            ))
+            .hint(format!("{flag} gives smaller ones; --memory grants more"))
+        };
+        let bytes = count(piece).saturating_mul(element_size as u64);
+        if bytes > limit.bytes {
+            return Err(refused(
+                format!("{what} of {piece:?} elements"),
+                bytes,
+                flag,
+            ));
+        }
+        let Some(inner) = &self.inner else {
+            return Ok(());
+        };
+        let pieces = self.grid.iter().zip(inner);
+        let pieces: Vec<u64> = pieces.map(|(shard, piece)| shard / piece.max(&1)).collect();
+        let bytes = count(&pieces).saturating_mul(INDEX_ENTRY);
+        if bytes > limit.bytes {
+            let shards = &self.grid;
+            let what =
+                format!("the index of a shard of {shards:?} elements in chunks of {inner:?}");
+            return Err(refused(what, bytes, "--shards"));
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -342,27 +435,68 @@ mod tests {
         }
     }
 
+    fn sharded(grid: u64, inner: u64, innermost: u64) -> Present {
+        Present {
+            grid: vec![grid],
+            shards: Some(ShardLevels {
+                inner: vec![inner],
+                innermost: vec![innermost],
+                nested: inner != innermost,
+                whole: false,
+            }),
+        }
+    }
+
+    fn cut(grid: u64, inner: Option<u64>) -> Cut {
+        Cut {
+            grid: vec![grid],
+            inner: inner.map(|inner| vec![inner]),
+        }
+    }
+
     #[test]
     fn what_is_not_asked_for_stays() {
-        let sharded = Cut {
-            grid: vec![100],
-            inner: Some(vec![10]),
-        };
-        let cut = |chunks, shards| args(chunks, shards).cut("a", &[1000], Some(&sharded), 4);
-        let shards = |grid: u64, inner: u64| Cut {
-            grid: vec![grid],
-            inner: Some(vec![inner]),
-        };
-        assert_eq!(cut(None, None).unwrap(), sharded);
-        assert_eq!(cut(Some("20"), None).unwrap(), shards(100, 20));
-        assert_eq!(cut(None, Some("200")).unwrap(), shards(200, 10));
-        let whole = Cut {
-            grid: vec![10],
-            inner: None,
-        };
-        assert_eq!(cut(None, Some("none")).unwrap(), whole);
-        assert!(cut(Some("30"), None).is_err());
-        assert!(cut(Some("1,2"), None).is_err());
-        assert!(cut(Some("0"), None).is_err());
+        let now = sharded(100, 10, 10);
+        let asked = |chunks, shards| args(chunks, shards).cut("a", &[1000], Some(&now), 4);
+        assert_eq!(asked(None, None).unwrap(), cut(100, Some(10)));
+        assert_eq!(asked(Some("20"), None).unwrap(), cut(100, Some(20)));
+        assert_eq!(asked(None, Some("200")).unwrap(), cut(200, Some(10)));
+        assert_eq!(asked(None, Some("none")).unwrap(), cut(10, None));
+        assert!(asked(Some("30"), None).is_err());
+        assert!(asked(Some("1,2"), None).is_err());
+        assert!(asked(Some("0"), None).is_err());
+    }
+
+    #[test]
+    fn shards_in_shards_stay_until_their_pieces_are_asked_for() {
+        let now = sharded(8, 4, 2);
+        let asked = |chunks, shards| args(chunks, shards).cut("a", &[8], Some(&now), 4);
+        assert_eq!(asked(None, None).unwrap(), cut(8, Some(4)));
+        assert_eq!(asked(None, Some("16")).unwrap(), cut(16, Some(4)));
+        assert_eq!(asked(Some("3"), Some("6")).unwrap(), cut(6, Some(3)));
+        assert_eq!(asked(None, Some("none")).unwrap(), cut(2, None));
+    }
+
+    #[test]
+    fn what_no_machine_holds_is_refused() {
+        let limit = Limit::of(0);
+        let check = |cut: &Cut, whole| cut.require_bounded("a", 4, whole, limit);
+        check(&cut(1 << 29, None), false).unwrap();
+        let error = check(&cut((1 << 29) + 1, None), false).unwrap_err();
+        assert_eq!(error.exit_code(), crate::error::ExitCode::Usage);
+        assert!(error.to_string().contains("2147483652 bytes"), "{error}");
+        assert!(error.hints()[0].contains("--chunks"));
+        check(&cut(1 << 40, Some(1 << 20)), false).unwrap();
+        assert!(check(&cut(1 << 40, Some(1 << 20)), true).is_err());
+        let error = check(&cut(1 << 40, Some(2)), false).unwrap_err();
+        assert!(
+            error.to_string().contains("the index of a shard"),
+            "{error}"
+        );
+        assert!(check(&cut(u64::MAX, None), false).is_err());
+        let granted = Limit::of(1 << 40);
+        cut(1 << 39, None)
+            .require_bounded("a", 4, false, granted)
+            .unwrap();
     }
 }

@@ -2,14 +2,16 @@
 
 use super::attributes::{self, Changes};
 use super::chain::{Missing, Packing, Wanted, for_array, raw};
-use super::chunks::Cut;
+use super::chunks::{Cut, Limit, Present};
 use super::documents::{self, Spec};
 use super::examine::Sentinel;
 use super::source::Source;
 use super::tally::LossExample;
 use super::{Domain, EncodeArgs};
 use crate::catalog::{Text, named};
-use crate::codecs::{ArrayDocument, CarriedFrom, ChunkChanges, ChunkEncoder, packed_chain};
+use crate::codecs::{
+    ArrayDocument, CarriedFrom, ChunkChanges, ChunkEncoder, ShardLevels, packed_chain,
+};
 use crate::error::Error;
 use crate::metadata::edit::Draft;
 use crate::metadata::json::{Limits, NonFinite, Value, parse};
@@ -29,8 +31,8 @@ pub(super) struct Blueprint<'a> {
     /// The type that readers of OUTPUT see.
     pub(super) data_type: DataType,
     cut: Cut,
-    /// How INPUT is cut.
-    cut_now: Option<Cut>,
+    /// How INPUT is cut, where it is.
+    now: Option<Present>,
     /// The fill of INPUT, in its type; `None` where it is undefined.
     input_fill: Option<Scalar>,
 }
@@ -108,20 +110,18 @@ impl<'a> Blueprint<'a> {
                 Error::usage("--values stored needs --dtype: the type that codes decode to")
             })?,
         };
-        let (input_fill, cut_now) = match &source {
+        let (input_fill, now) = match &source {
             Source::Array(array, _) => {
                 let defined = array.fill_is_defined();
                 let fill = defined.then(|| Scalar::from_ne_bytes(incoming, array.fill()));
-                let inner = array.inner_chunk_shape();
                 let grid = array.chunk_shape();
-                (fill, Some(Cut { grid, inner }))
+                let shards = text.as_deref().and_then(shard_levels);
+                (fill, Some(Present { grid, shards }))
             }
             Source::Flat(..) => (None, None),
         };
         let size = incoming.size();
-        let cut = args
-            .chunks
-            .cut(&name, source.shape(), cut_now.as_ref(), size)?;
+        let cut = args.chunks.cut(&name, source.shape(), now.as_ref(), size)?;
         Ok(Self {
             path: path.to_owned(),
             source,
@@ -129,9 +129,21 @@ impl<'a> Blueprint<'a> {
             args,
             data_type,
             cut,
-            cut_now,
+            now,
             input_fill,
         })
+    }
+
+    /// Refuses chunks that would take more memory than any machine is likely to have: a chunk is stored whole, however little of it
+    /// is inside the array.
+    pub(super) fn require_bounded(&self, packing: &Packing, memory: u64) -> Result<(), Error> {
+        let types = [self.data_type, self.incoming(), packing.bound.stored_type()];
+        let size = types.into_iter().map(DataType::size).max().unwrap_or(1);
+        let shards = self.now.as_ref().and_then(|now| now.shards.as_ref());
+        let whole = shards.is_some_and(|shards| shards.whole);
+        let limit = Limit::of(memory);
+        self.cut
+            .require_bounded(&named(&self.path), size, whole, limit)
     }
 
     /// The type of the elements of INPUT.
@@ -325,8 +337,13 @@ impl<'a> Blueprint<'a> {
         changes: &Changes,
     ) -> Result<(String, String, Vec<String>), Error> {
         let stored = packing.bound.stored_type();
-        let now = self.cut_now.as_ref();
-        let was_sharded = now.is_some_and(|cut| cut.inner.is_some());
+        let now = self.now.as_ref().and_then(|now| now.shards.as_ref());
+        let (was_sharded, is_sharded) = (now.is_some(), self.cut.inner.is_some());
+        let stays = |inner: &Vec<u64>| {
+            let nested_and_asked =
+                |now: &ShardLevels| now.nested && self.args.chunks.chunks.is_some();
+            now.is_some_and(|now| now.inner == *inner && !nested_and_asked(now))
+        };
         let chunks = ChunkChanges {
             compressor: match (&self.args.chunks.compressor, self.text.as_deref()) {
                 (Some(compressor), _) => Some(compressor.codecs(stored.size())),
@@ -334,12 +351,8 @@ impl<'a> Blueprint<'a> {
                 (None, None) => Some(super::CompressorArg::Zstd { level: 3 }.codecs(stored.size())),
                 (None, Some(_)) => None,
             },
-            inner_chunks: self
-                .cut
-                .inner
-                .clone()
-                .filter(|inner| now.is_none_or(|cut| cut.inner.as_ref() != Some(inner))),
-            shards: (was_sharded != self.cut.inner.is_some()).then_some(!was_sharded),
+            inner_chunks: self.cut.inner.clone().filter(|inner| !stays(inner)),
+            shards: (was_sharded != is_sharded).then_some(is_sharded),
         };
         let chains = |from: CarriedFrom<'_, '_>| {
             let chain = |packing: &[Draft]| packed_chain(from, packing, stored.size(), &chunks);
@@ -388,6 +401,16 @@ impl<'a> Blueprint<'a> {
             &spec(plain.codecs, stored.name()),
         );
         Ok((document, codes, packed.replaced))
+    }
+}
+
+/// How the chunks of an array are cut into the pieces of shards.
+fn shard_levels(text: &Text) -> Option<ShardLevels> {
+    let mut problems = Problems::default();
+    let root = Node::root(&text.parsed.root);
+    match v3::read(&root, &mut problems) {
+        v3::Document::Array(array) => ShardLevels::of(&array.codecs?),
+        _ => None,
     }
 }
 

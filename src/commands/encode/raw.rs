@@ -1,6 +1,5 @@
 //! Bytes on standard input: what they are, and a file of them that can be read at any place.
 
-use std::fs::File;
 use std::io;
 
 use clap::{Args, ValueEnum};
@@ -10,6 +9,7 @@ use super::flat::{Flat, FlatForm};
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::npy::ByteOrder;
+use crate::standard_input::{StandardInput, regular_file};
 use crate::store::Staging;
 
 /// The flags that say what bytes on standard input are.
@@ -61,8 +61,8 @@ pub(super) fn standard_input(
     interrupt: &Interrupt,
 ) -> Result<Flat, Error> {
     let due = form.data_bytes()?;
-    let failed = |error| Error::io("could not read standard input", error);
-    if let Some((file, start)) = seekable().map_err(failed)? {
+    let failed = StandardInput::failed;
+    if let Some((file, start)) = regular_file().map_err(failed)? {
         let length = file.metadata().map_err(failed)?.len().saturating_sub(start);
         check_length(length, due, &form)?;
         return Ok(Flat::new(file, start, form));
@@ -70,9 +70,8 @@ pub(super) fn standard_input(
     let mut scratch = staging.scratch()?;
     let mut buffer = vec![0; 1 << 20];
     let mut length = 0_u64;
-    let mut input = io::stdin().lock();
+    let mut input = StandardInput::open(interrupt).map_err(failed)?;
     loop {
-        interrupt.check()?;
         let read = match io::Read::read(&mut input, &mut buffer) {
             Ok(0) => break,
             Ok(read) => read,
@@ -81,7 +80,8 @@ pub(super) fn standard_input(
         };
         length += read as u64;
         if length > due {
-            check_length(length, due, &form)?;
+            let found = format!("more than the {due} bytes that are due");
+            return Err(wrong_length(&found, &form));
         }
         let written = io::Write::write_all(&mut scratch, &buffer[..read]);
         written.map_err(|error| Error::io("could not keep standard input on disk", error))?;
@@ -94,28 +94,15 @@ fn check_length(found: u64, due: u64, form: &FlatForm) -> Result<(), Error> {
     if found == due {
         return Ok(());
     }
-    let more = if found > due { "more" } else { "only" };
-    let shape = &form.shape;
-    Err(Error::finding(format!(
-        "standard input has {more} {found} bytes where {due} are due: {shape:?} elements of {} bytes",
-        form.size
+    let only = if found < due { "only " } else { "" };
+    let found = format!("{only}{found} bytes where {due} are due");
+    Err(wrong_length(&found, form))
+}
+
+fn wrong_length(found: &str, form: &FlatForm) -> Error {
+    let (shape, size) = (&form.shape, form.size);
+    Error::finding(format!(
+        "standard input has {found}: {shape:?} elements of {size} bytes"
     ))
-    .hint("--shape and --dtype must be those of the bytes; headers must be taken off"))
-}
-
-/// Standard input as a file with the place that has been reached in it, if it is a regular file.
-#[cfg(unix)]
-fn seekable() -> io::Result<Option<(File, u64)>> {
-    use std::os::fd::AsFd;
-    let mut file = File::from(io::stdin().as_fd().try_clone_to_owned()?);
-    if !file.metadata()?.is_file() {
-        return Ok(None);
-    }
-    let start = io::Seek::stream_position(&mut file)?;
-    Ok(Some((file, start)))
-}
-
-#[cfg(not(unix))]
-fn seekable() -> io::Result<Option<(File, u64)>> {
-    Ok(None)
+    .hint("--shape and --dtype must be those of the bytes; headers must be taken off")
 }

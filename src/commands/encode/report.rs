@@ -1,17 +1,20 @@
 //! The report: what was done with each array, for people and for programs.
 
 use super::chain::Missing;
-use super::plan::Built;
+use super::plan::{Built, with_array};
 use super::tally::{Loss, Tally};
 use super::write::Outcome;
 use super::{EncodeArgs, LossKind};
 use crate::catalog::named;
+use crate::codecs::ArrayDocument;
 use crate::error::Error;
 use crate::metadata::edit::{Draft, Layout};
+use crate::readers::readers;
 use crate::report::encode::{
     ConvertedAttribute, EncodeReport, EncodedArray, ErrorFigures, LossCount, LossFirst,
     RemovedAttribute, StorageFigures, TimeFigures, ValueCounts,
 };
+use crate::report::reader::{Reader, in_words};
 use crate::stats::ErrorMeasures;
 
 /// The examples of losses that an error lists.
@@ -26,6 +29,8 @@ pub(super) enum Done {
     Converted(&'static str),
     /// To be encoded.
     Planned(Box<Built>, Vec<u64>),
+    /// Not to be encoded, for this reason. The run ends with it.
+    Refused(String),
     /// Encoded.
     Encoded(Box<Outcome>, Vec<u64>),
 }
@@ -64,6 +69,7 @@ fn array(args: &EncodeArgs, path: &str, done: &Done) -> EncodedArray {
         chunk_shape: None,
         shard_shape: None,
         codecs: None,
+        readers: Vec::new(),
         missing: None,
         fill_value: None,
         replaced_compressors: Vec::new(),
@@ -80,6 +86,10 @@ fn array(args: &EncodeArgs, path: &str, done: &Done) -> EncodedArray {
         Done::Converted(reason) => {
             report.action = "convert";
             report.reason = Some((*reason).to_owned());
+        }
+        Done::Refused(reason) => {
+            report.action = "refuse";
+            report.reason = Some(reason.clone());
         }
         Done::Planned(built, shape) => {
             describe(&mut report, built, shape);
@@ -109,6 +119,11 @@ fn describe(report: &mut EncodedArray, built: &Built, shape: &[u64]) {
     report.chunk_shape = Some(inner.as_ref().unwrap_or(grid).clone());
     report.shard_shape = inner.is_some().then(|| grid.clone());
     report.codecs = Some(json(&Draft::Array(built.packing.drafts.clone())));
+    report.readers = with_array(&built.document, |array| {
+        let verdicts = readers(ArrayDocument::V3(array)).into_iter();
+        verdicts.map(Reader::from).collect()
+    })
+    .unwrap_or_default();
     report.fill_value = serde_json::from_str(&built.fill.to_json()).ok();
     report.replaced_compressors.clone_from(&built.replaced);
     let removed = built.attributes.removed.iter();
@@ -409,6 +424,10 @@ fn array_lines(text: &mut String, array: &EncodedArray) {
             indent,
             format!("attribute {name} converted: {from} to {to}"),
         );
+    }
+    // Of what everybody opens there is nothing to say.
+    if array.readers.iter().any(Reader::is_missed) {
+        line(indent, format!("readers: {}", in_words(&array.readers)));
     }
     for name in &array.replaced_compressors {
         line(

@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::super::rewrite::documents::{groups, stale_copies};
 use super::super::rewrite::input::{Input, Watch, heed_signals, open, shares, warn_of_fill};
-use super::super::rewrite::output::{copy, copy_objects, key};
+use super::super::rewrite::output::{copy, copy_objects, key, refuse_stale_copies};
+use super::super::rewrite::report_file::{ReportFile, refuse_standard_input};
 use super::chain::{Missing, Wanted};
 use super::flat::{FlatForm, open_npy};
 use super::params::Plan;
@@ -21,11 +22,10 @@ use super::write::Run;
 use super::{EncodeArgs, Format, raw, unselected};
 use crate::catalog::{ArrayText, Entry, Kind, named};
 use crate::cli::GlobalArgs;
-use crate::error::{Error, ExitCode};
-use crate::interrupt::Interrupt;
+use crate::error::{Error, ErrorKind, ExitCode};
 use crate::migration::v2::NoteKind;
 use crate::pipeline::Pipeline;
-use crate::store::{Existing, Place, StagedFile, Staging};
+use crate::store::{Existing, Place, Staging};
 use crate::transform::data_type::DataType;
 use crate::ui::Ui;
 
@@ -57,9 +57,11 @@ pub(super) fn run(ui: &mut Ui, global: &GlobalArgs, args: &EncodeArgs) -> Result
         false => Existing::Refuse,
     };
     let output = Place::resolve(&args.output)?;
-    let from = input(args, &output)?;
-    let report_place = report_place(args, &output)?;
+    let place = input_place(args, &output)?;
+    let report_place = report_place(args, existing, place.as_ref(), &output)?;
     Staging::check(&output, existing)?;
+    refuse_stale_copies(&output)?;
+    let from = input(args, place)?;
     let wanted = Wanted::read(&args.chain, args.stream.codecs.as_ref())?;
     let (threads, memory, _) = shares(global);
     let mut planned = plan(ui, args, &from, &wanted, memory)?;
@@ -79,6 +81,7 @@ pub(super) fn run(ui: &mut Ui, global: &GlobalArgs, args: &EncodeArgs) -> Result
             Wanted::found(seek(ui, args, &from, &mut planned, &finder)?)
         }
     };
+    require_bounded(&planned, &wanted, memory)?;
     if args.dry_run {
         return show_plan(ui, args, planned, &wanted);
     }
@@ -86,6 +89,7 @@ pub(super) fn run(ui: &mut Ui, global: &GlobalArgs, args: &EncodeArgs) -> Result
         From::Store(input) => group_documents_of(ui, input)?,
         From::Npy(_) | From::Bytes => GroupDocuments::default(),
     };
+    let report_file = report_place.begin(ui)?;
     let staging = Staging::begin(&output, existing)?;
     for leftover in staging.leftovers() {
         ui.status(leftover);
@@ -103,8 +107,13 @@ pub(super) fn run(ui: &mut Ui, global: &GlobalArgs, args: &EncodeArgs) -> Result
         staging: &staging,
         refused: &refused,
     };
-    let done = write(ui, &run, &from, planned, &wanted, &interrupt)?;
-    let refusal = report::refusal(args, &done);
+    let mut done = Vec::new();
+    let written = write(ui, &run, &from, planned, &wanted, &mut done);
+    let refusal = match written {
+        Ok(()) => report::refusal(args, &done),
+        Err(error) if error.kind() == ErrorKind::Finding => Some(error),
+        Err(error) => return Err(error),
+    };
     if refusal.is_none() {
         if let From::Store(input) = &from {
             for (path, text) in group_documents.with(input, &done)? {
@@ -113,16 +122,33 @@ pub(super) fn run(ui: &mut Ui, global: &GlobalArgs, args: &EncodeArgs) -> Result
         }
         staging.publish(&interrupt)?;
     }
-    print(ui, args, &done, refusal.is_none(), report_place, &interrupt)?;
+    // From here on the run ends as it would without a signal: what it was to do is done.
+    let report = report::report(args, &done, refusal.is_none());
+    report_file.publish(&report)?;
+    match args.format {
+        Some(Format::Json) => ui.print(crate::report::to_json(&report)?)?,
+        _ if refusal.is_none() => ui.print(report::human(&report))?,
+        _ => {}
+    }
     match refusal {
         Some(refusal) => Err(refusal),
         None => Ok(ExitCode::Done),
     }
 }
 
-/// Finds out what INPUT is, once it is sure that OUTPUT has nothing to do with it.
-fn input(args: &EncodeArgs, output: &Place) -> Result<From, Error> {
+/// The place of INPUT, if it is one, once it is sure that OUTPUT has nothing to do with it.
+fn input_place(args: &EncodeArgs, output: &Place) -> Result<Option<Place>, Error> {
     if args.input == OsStr::new("-") {
+        return Ok(None);
+    }
+    let place = Place::resolve(&args.input)?;
+    Place::require_apart(&place, output)?;
+    Ok(Some(place))
+}
+
+/// Finds out what INPUT is.
+fn input(args: &EncodeArgs, place: Option<Place>) -> Result<From, Error> {
+    let Some(place) = place else {
         if args.chain.params.as_deref() == Some(Path::new("-")) {
             return Err(Error::usage(
                 "INPUT and --params cannot both come on standard input",
@@ -137,9 +163,7 @@ fn input(args: &EncodeArgs, output: &Place) -> Result<From, Error> {
             );
         }
         return Ok(From::Bytes);
-    }
-    let place = Place::resolve(&args.input)?;
-    Place::require_apart(&place, output)?;
+    };
     if place.is_file() {
         if !args.array.is_empty() {
             return Err(Error::usage("--array cannot be used for a .npy file"));
@@ -148,23 +172,51 @@ fn input(args: &EncodeArgs, output: &Place) -> Result<From, Error> {
     }
     let input = Input::open(&args.input, &args.array)?;
     if let Some(error) = input.catalog.error() {
-        return Err(error.hint("what is broken has to be mended or moved away first"));
+        return Err(match error.kind() {
+            ErrorKind::Io => error.hint("everything in INPUT has to be readable"),
+            _ => error.hint("what is broken has to be mended or moved away first"),
+        });
     }
     Ok(From::Store(Box::new(input)))
 }
 
-/// Where the report is to be written, which must be outside of what is read and written.
-fn report_place(args: &EncodeArgs, output: &Place) -> Result<Option<Place>, Error> {
-    let Some(path) = &args.report else {
-        return Ok(None);
+/// Where the report is to be written: apart from all that is read and written.
+fn report_place(
+    args: &EncodeArgs,
+    existing: Existing,
+    input: Option<&Place>,
+    output: &Place,
+) -> Result<ReportFile, Error> {
+    let Some(given) = args.report.as_deref() else {
+        return ReportFile::check(None, existing, &[]);
     };
-    let place = Place::resolve(path)?;
-    Place::require_apart(&place, output)?;
-    if args.input != OsStr::new("-") {
-        Place::require_apart(&place, &Place::resolve(&args.input)?)?;
+    let standard = Path::new("-");
+    let parameters = args.chain.params.as_deref();
+    if args.input == standard || parameters == Some(standard) {
+        refuse_standard_input(given)?;
     }
-    StagedFile::check(&place, Existing::Replace)?;
-    Ok(Some(place))
+    let parameters = parameters.filter(|path| *path != standard);
+    let parameters = parameters.map(Place::resolve).transpose()?;
+    let others = [
+        (input, "INPUT"),
+        (Some(output), "OUTPUT"),
+        (parameters.as_ref(), "--params"),
+    ];
+    let others: Vec<_> = others
+        .into_iter()
+        .filter_map(|(place, name)| Some((place?, name)))
+        .collect();
+    ReportFile::check(Some(given), existing, &others)
+}
+
+/// Refuses chunks that no machine holds, before anything is written.
+fn require_bounded(planned: &[Planned<'_>], wanted: &Wanted, memory: u64) -> Result<(), Error> {
+    for one in planned {
+        if let Action::Pack(blueprint) = &one.action {
+            blueprint.require_bounded(&blueprint.packing(wanted)?, memory)?;
+        }
+    }
+    Ok(())
 }
 
 /// Decides what is done with each array.
@@ -408,9 +460,9 @@ fn write(
     from: &From,
     planned: Vec<Planned<'_>>,
     wanted: &Wanted,
-    interrupt: &Interrupt,
-) -> Result<Vec<(String, Done)>, Error> {
-    let mut done = Vec::new();
+    done: &mut Vec<(String, Done)>,
+) -> Result<(), Error> {
+    let interrupt = run.pipeline.interrupt;
     for Planned {
         path,
         entry,
@@ -418,17 +470,15 @@ fn write(
     } in planned
     {
         let one = match (action, from) {
-            (Action::Pack(blueprint), _) => {
-                if let Source::Flat(form, flat) = &blueprint.source
-                    && flat.get().is_none()
-                {
-                    let read = raw::standard_input(form.clone(), run.staging, interrupt)?;
-                    flat.get_or_init(|| read);
+            (Action::Pack(blueprint), _) => match pack(ui, run, &blueprint, wanted) {
+                Ok(packed) => packed,
+                Err(error) => {
+                    if error.kind() == ErrorKind::Finding {
+                        done.push((path, Done::Refused(in_a_line(&error))));
+                    }
+                    return Err(error);
                 }
-                let packing = blueprint.packing(wanted)?;
-                let outcome = run.array(ui, &blueprint, packing)?;
-                Done::Encoded(Box::new(outcome), blueprint.source.shape().to_vec())
-            }
+            },
             (Action::Copy(reason), From::Store(input)) => {
                 if let Some(entry) = entry.filter(|_| !run.refused.load(Ordering::Relaxed)) {
                     copy(run.staging, input.store.directory(), entry, interrupt)?;
@@ -451,7 +501,32 @@ fn write(
         };
         done.push((path, one));
     }
-    Ok(done)
+    Ok(())
+}
+
+/// Writes an array that is packed, or looks at all of it where a value is lost.
+fn pack(
+    ui: &mut Ui,
+    run: &Run<'_>,
+    blueprint: &Blueprint<'_>,
+    wanted: &Wanted,
+) -> Result<Done, Error> {
+    if let Source::Flat(form, flat) = &blueprint.source
+        && flat.get().is_none()
+    {
+        let read = raw::standard_input(form.clone(), run.staging, run.pipeline.interrupt)?;
+        flat.get_or_init(|| read);
+    }
+    let outcome = run.array(ui, blueprint, blueprint.packing(wanted)?)?;
+    let shape = blueprint.source.shape().to_vec();
+    Ok(Done::Encoded(Box::new(outcome), shape))
+}
+
+/// An error with all that it sums up.
+fn in_a_line(error: &Error) -> String {
+    let message = std::iter::once(error.to_string());
+    let all: Vec<_> = message.chain(error.details().iter().cloned()).collect();
+    all.join("; ")
 }
 
 /// What the documents of groups are made from, beside those of arrays that have changed.
@@ -498,7 +573,7 @@ impl GroupDocuments {
                         arrays.insert(path.as_str(), document.as_str());
                     }
                 }
-                Done::Copied(_) | Done::Planned(..) => {}
+                Done::Copied(_) | Done::Refused(_) | Done::Planned(..) => {}
             }
         }
         for entry in &input.catalog.entries {
@@ -510,26 +585,5 @@ impl GroupDocuments {
         }
         let stale: Vec<_> = self.stale.iter().map(String::as_str).collect();
         groups(&input.catalog, &arrays, &copied, &stale)
-    }
-}
-
-fn print(
-    ui: &mut Ui,
-    args: &EncodeArgs,
-    done: &[(String, Done)],
-    written: bool,
-    place: Option<Place>,
-    interrupt: &Interrupt,
-) -> Result<(), Error> {
-    let report = report::report(args, done, written);
-    if let Some(place) = place {
-        let file = StagedFile::begin(&place, Existing::Replace)?;
-        file.write_at(crate::report::to_json(&report)?.as_bytes(), 0)?;
-        file.publish(interrupt)?;
-    }
-    match args.format {
-        Some(Format::Json) => ui.print(crate::report::to_json(&report)?),
-        _ if written => ui.print(report::human(&report)),
-        _ => Ok(()),
     }
 }

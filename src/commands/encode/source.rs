@@ -10,7 +10,6 @@ use crate::codecs::OpenArray;
 use crate::error::Error;
 use crate::pieces::{self, read_box};
 use crate::region::elements;
-use crate::store::Objects;
 
 /// Where values come from.
 #[derive(Debug)]
@@ -110,14 +109,7 @@ impl Source {
         let Self::Array(array, directory) = self else {
             return Ok(None);
         };
-        let mut chunks = Vec::new();
-        for object in Objects::below(directory) {
-            let object = object?;
-            if let Some(index) = array.chunk_index(&object.key) {
-                chunks.push((index, object.length));
-            }
-        }
-        chunks.sort_unstable();
+        let chunks = pieces::stored_lengths(array, directory)?;
         Ok(Some(chunks))
     }
 

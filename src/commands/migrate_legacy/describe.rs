@@ -12,7 +12,7 @@ use crate::migration::encoding::EncodeVerdict;
 use crate::migration::hierarchy::{HierarchyPlan, NodeOutcome, NodePlan, Work};
 use crate::migration::outcome::{ArrayPlan, FillOutcome, FillPlan, Form};
 use crate::migration::verdict::{DecodeKind, DecodeVerdict};
-use crate::readers::{Opens, readers};
+use crate::readers::readers;
 use crate::report::migrate_legacy::{
     Action, Array, Change, Decode, Document, DocumentAction, Encode, Example, Fill, Outcome,
     Problem, Reader, Report, SCHEMA, Summary, Unreadable,
@@ -308,22 +308,7 @@ fn encode(verdict: &EncodeVerdict) -> Encode {
 
 fn reader_verdicts(document: &v3::Array<'_>) -> Vec<Reader> {
     let verdicts = readers(ArrayDocument::V3(document)).into_iter();
-    verdicts
-        .map(|verdict| {
-            let (opens, reason) = match verdict.opens {
-                Opens::Yes => (Some(true), None),
-                Opens::No(reason) => (Some(false), Some(reason)),
-                Opens::Unknown => (None, None),
-            };
-            Reader {
-                name: format!("{} {}", verdict.reader, verdict.version)
-                    .trim_end()
-                    .to_owned(),
-                opens,
-                reason,
-            }
-        })
-        .collect()
+    verdicts.map(Reader::from).collect()
 }
 
 /// The order of the stored bytes, if there is one.

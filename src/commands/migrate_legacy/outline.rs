@@ -9,9 +9,9 @@ use crate::layout::paint::Paint;
 use crate::layout::quantities::{escaped, things};
 use crate::layout::table::wrap;
 use crate::report::migrate_legacy::{
-    Action, Array, Change, Decode, Document, DocumentAction, Encode, Fill, Outcome, Problem,
-    Reader, Report,
+    Action, Array, Change, Decode, Document, DocumentAction, Encode, Fill, Outcome, Problem, Report,
 };
+use crate::report::reader;
 use crate::ui::OutputStyle;
 
 /// The columns of the labels.
@@ -22,9 +22,6 @@ const NAMED: usize = 8;
 
 /// How many characters of one codec are shown.
 const LONGEST: usize = 2000;
-
-/// The reader that most people have, in the version that the facts are about.
-const MOST_USED: &str = "zarr-python 3.4";
 
 const NAME: Style = Style::new().bold();
 const FAINT: Style = Style::new().dimmed();
@@ -180,7 +177,7 @@ fn body(array: &Array, columns: usize, paint: &Paint) -> Vec<String> {
         text("encode", FAINT, &encode_words(encode));
     }
     if !array.readers.is_empty() {
-        text("readers", FAINT, &reader_words(&array.readers));
+        text("readers", FAINT, &reader::in_words(&array.readers));
     }
     for note in &array.notes {
         text("note", FAINT, note);
@@ -287,30 +284,6 @@ fn encode_words(encode: &Encode) -> String {
         [] => verdict.to_owned(),
         notes => format!("{verdict}: {}", notes.join("; ")),
     }
-}
-
-/// Readers in words. Why one does not open the result is said of the one that most people have.
-fn reader_words(readers: &[Reader]) -> String {
-    let mut words = Vec::new();
-    for (opens, what) in [
-        (Some(true), "opened by"),
-        (Some(false), "not by"),
-        (None, "unknown of"),
-    ] {
-        let of = readers.iter().filter(|reader| reader.opens == opens);
-        let names: Vec<_> = of
-            .map(|reader| match &reader.reason {
-                Some(reason) if reader.name.starts_with(MOST_USED) => {
-                    format!("{} ({reason})", reader.name)
-                }
-                _ => reader.name.clone(),
-            })
-            .collect();
-        if !names.is_empty() {
-            words.push(format!("{what} {}", names.join(", ")));
-        }
-    }
-    words.join("; ")
 }
 
 fn problem_words(problem: &Problem) -> String {

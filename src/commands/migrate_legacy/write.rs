@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::super::rewrite::output::refuse_stale_copies;
 use super::MigrateLegacyArgs;
 use crate::catalog::named;
 use crate::error::{Error, ErrorKind};
@@ -205,6 +206,7 @@ pub(super) fn to_output(
 /// Checks, for a plan, that it could be written to another place.
 pub(super) fn check_output(args: &MigrateLegacyArgs, output: &Place) -> Result<(), Error> {
     Staging::check(output, args.existing())?;
+    refuse_stale_copies(output)?;
     if args.metadata_only && output.exists() {
         for object in Objects::below(output.path()) {
             let object = object?;

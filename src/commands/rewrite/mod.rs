@@ -3,3 +3,4 @@
 pub(super) mod documents;
 pub(super) mod input;
 pub(super) mod output;
+pub(super) mod report_file;

@@ -5,7 +5,51 @@ use std::path::Path;
 use crate::catalog::{Entry, named};
 use crate::error::Error;
 use crate::interrupt::Interrupt;
-use crate::store::{Objects, Staging};
+use crate::metadata::json::{Limits, NonFinite, parse};
+use crate::store::{
+    DEFAULT_MAX_DOCUMENT, Enclosing, Objects, Place, Staging, StoreError, enclosing, read_document,
+};
+
+/// Refuses an OUTPUT inside a group whose consolidated metadata would not be true of it any more: readers that open the group would
+/// decode its chunks by an old document, or not find it.
+pub(in super::super) fn refuse_stale_copies(output: &Place) -> Result<(), Error> {
+    for Enclosing { directory, path } in enclosing(output)? {
+        let Some(document) = consolidated(&directory)? else {
+            continue;
+        };
+        return Err(Error::usage(format!(
+            "{:?} lies in the group {directory:?}, whose {document} holds a copy of the metadata of everything in it, and would not be true of {path:?} any more",
+            output.given()
+        ))
+        .hint("write to a place outside the group, or remove its consolidated metadata first and consolidate it again afterwards"));
+    }
+    Ok(())
+}
+
+/// The document of a group that holds consolidated metadata, if there is any.
+fn consolidated(group: &Path) -> Result<Option<&'static str>, Error> {
+    let read = |name: &str| match read_document(&group.join(name), DEFAULT_MAX_DOCUMENT) {
+        Ok(text) => Ok(Some(text)),
+        Err(StoreError::NotFound(_)) => Ok(None),
+        Err(error) => Err(error),
+    };
+    if read(".zmetadata")?.is_some() {
+        return Ok(Some(".zmetadata"));
+    }
+    let Some(text) = read("zarr.json")? else {
+        return Ok(None);
+    };
+    let member = "consolidated_metadata";
+    let holds = match parse(&text, &Limits::default(), NonFinite::Keep) {
+        Ok(parsed) => parsed
+            .root
+            .get(member)
+            .is_some_and(|block| !block.is_null()),
+        // Nobody can say what is in it but that it is mentioned.
+        Err(_) => String::from_utf8_lossy(&text).contains(member),
+    };
+    Ok(holds.then_some("zarr.json"))
+}
 
 /// The key of an object of a node.
 pub(in super::super) fn key(path: &str, object: &str) -> String {

@@ -79,6 +79,11 @@ impl Grid {
         (self.total > 0).then_some(place)
     }
 
+    /// Whether the keys of chunks in the grid lead through a directory of this name.
+    pub(super) fn has_chunks_below(&self, name: &str) -> bool {
+        self.keys.has_chunks_below(name, &self.shape)
+    }
+
     /// The index of the chunk at a place.
     pub(super) fn index(&self, place: u64) -> Vec<u64> {
         unravel(place, &self.shape)

@@ -9,7 +9,7 @@ use super::grid::Grid;
 use crate::catalog::{causes, named};
 use crate::error::{Error, ErrorKind};
 use crate::interrupt::Interrupt;
-use crate::store::{Objects, StoreError};
+use crate::store::{Object, Objects, StoreError};
 
 /// What has become of a chunk, since it was examined.
 pub(super) const GONE: &str = "has gone away";
@@ -142,11 +142,11 @@ fn stamps(
     if grid.total() == 0 {
         return Ok(stamps);
     }
-    for (n, object) in Objects::below(directory).enumerate() {
+    for (n, object) in Objects::below(directory).with_directories().enumerate() {
         if n % STRIDE == 0 {
             interrupt.check()?;
         }
-        let object = match object {
+        let object = match object.and_then(|object| in_place(object, grid)) {
             Ok(object) => object,
             Err(error) if is_foreign(&error, directory) => continue,
             Err(error) => {
@@ -167,6 +167,18 @@ fn stamps(
         }
     }
     Ok(stamps)
+}
+
+/// Refuses a directory in the place of a chunk, and a file in that of a directory of chunks: the chunks are not missing, but nobody
+/// can read them.
+fn in_place(object: Object, grid: &Grid) -> Result<Object, StoreError> {
+    if object.is_directory && grid.place(&object.key).is_some() {
+        return Err(StoreError::DirectoryForChunk(object.path));
+    }
+    if !object.is_directory && grid.has_chunks_below(&object.key) {
+        return Err(StoreError::FileForChunks(object.path));
+    }
+    Ok(object)
 }
 
 /// Whether an error is about something that is no chunk, nor on the way to one.

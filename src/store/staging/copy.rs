@@ -81,6 +81,7 @@ impl Staging {
                 length: metadata.len(),
                 modified: metadata.modified().ok(),
                 path,
+                is_directory: false,
             })
         });
         self.copy_objects(wanted, interrupt, observer)
