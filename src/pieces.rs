@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::codecs::{ChunkError, OpenArray};
 use crate::pipeline::GridIndices;
 use crate::region::{chunk_box, intersection, runs};
-use crate::store::{Objects, StoreError};
+use crate::store::{Object, Objects, StoreError};
 
 /// The values of one piece of an array.
 #[derive(Clone, Copy, Debug)]
@@ -156,8 +156,7 @@ pub fn stored_chunks(array: &OpenArray, directory: &Path) -> Result<Vec<Vec<u64>
 ///
 /// # Errors
 ///
-/// Where a directory cannot be listed; and where there is a directory in the place of a chunk, or a file in that of a directory of
-/// chunks: such chunks are not missing, but nobody can read them.
+/// Where a directory cannot be listed, and as for [`stored_chunk`].
 pub fn stored_lengths(
     array: &OpenArray,
     directory: &Path,
@@ -165,20 +164,28 @@ pub fn stored_lengths(
     let mut chunks = Vec::new();
     for object in Objects::below(directory).with_directories() {
         let object = object?;
-        match array.chunk_index(&object.key) {
-            Some(_) if object.is_directory => {
-                return Err(StoreError::DirectoryForChunk(object.path));
-            }
-            Some(index) => chunks.push((index, object.length)),
-            None if !object.is_directory => {
-                let keys = array.chunk_keys();
-                if keys.has_chunks_below(&object.key, array.grid_shape()) {
-                    return Err(StoreError::FileForChunks(object.path));
-                }
-            }
-            None => {}
+        if let Some(index) = stored_chunk(array, &object)? {
+            chunks.push((index, object.length));
         }
     }
     chunks.sort_unstable();
     Ok(chunks)
+}
+
+/// The index of the chunk that an object below the directory of an array is, if it is one.
+///
+/// # Errors
+///
+/// Where it is a directory in the place of a chunk, or a file in that of a directory of chunks: such chunks are not missing, but
+/// nobody can read them.
+pub fn stored_chunk(array: &OpenArray, object: &Object) -> Result<Option<Vec<u64>>, StoreError> {
+    let index = array.chunk_index(&object.key);
+    let (keys, grid) = (array.chunk_keys(), array.grid_shape());
+    if object.is_directory && index.is_some() {
+        return Err(StoreError::DirectoryForChunk(object.path.clone()));
+    }
+    if !object.is_directory && keys.has_chunks_below(&object.key, grid) {
+        return Err(StoreError::FileForChunks(object.path.clone()));
+    }
+    Ok(index)
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+#[cfg(unix)]
+use std::process::Child;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
@@ -69,6 +71,43 @@ impl Sandbox {
         command.args(arguments.split_whitespace());
         command.stdin(Stdio::null()).stdout(stdout);
         self.outcome(command.output().unwrap())
+    }
+
+    /// Starts the program with something to read, and lets it run.
+    #[cfg(unix)]
+    pub(crate) fn start(&self, arguments: &str, stdin: impl Into<Stdio>) -> Child {
+        let mut command = self.command();
+        command.args(arguments.split_whitespace()).stdin(stdin);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().unwrap()
+    }
+
+    /// Starts the program through a shell that leaves hanging up to nobody, as `nohup` does.
+    #[cfg(unix)]
+    pub(crate) fn start_without_hanging_up(&self, arguments: &str) -> Child {
+        let mut command = self.command();
+        let program = command.get_program().to_owned();
+        command = Command::new("/bin/sh");
+        command.current_dir(self.path()).env_clear();
+        command.args(["-c", r#"trap "" HUP; exec "$0" "$@""#]);
+        command.arg(program).args(arguments.split_whitespace());
+        command.stdin(Stdio::piped());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().unwrap()
+    }
+
+    /// Waits for a program that was started.
+    #[cfg(unix)]
+    pub(crate) fn end(&self, mut child: Child) -> Outcome {
+        let start = std::time::Instant::now();
+        drop(child.stdin.take());
+        while child.try_wait().unwrap().is_none() {
+            if start.elapsed() > PATIENCE {
+                child.kill().unwrap();
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        self.outcome(child.wait_with_output().unwrap())
     }
 
     fn command(&self) -> Command {

@@ -1,13 +1,17 @@
 //! The output of `decode` and `encode`: keys in it, and what is copied into it as it is.
 
 use std::path::Path;
+use std::sync::Arc;
 
-use crate::catalog::{Entry, named};
+use crate::catalog::{Entry, Kind, named};
+use crate::codecs::OpenArray;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::metadata::json::{Limits, NonFinite, parse};
+use crate::pieces::stored_chunk;
 use crate::store::{
-    DEFAULT_MAX_DOCUMENT, Enclosing, Objects, Place, Staging, StoreError, enclosing, read_document,
+    ChunkFiles, DEFAULT_MAX_DOCUMENT, Enclosing, Objects, Place, Staging, StoreError, enclosing,
+    read_document,
 };
 
 /// Refuses an OUTPUT inside a group whose consolidated metadata would not be true of it any more: readers that open the group would
@@ -85,10 +89,14 @@ pub(in super::super) fn copy_objects(
     interrupt: &Interrupt,
     wanted: &dyn Fn(&str) -> bool,
 ) -> Result<(), Error> {
-    for object in Objects::below(&entry.directory) {
+    let array = opened(entry);
+    for object in Objects::below(&entry.directory).with_directories() {
         let object = object?;
         interrupt.check()?;
-        if !wanted(&object.key) {
+        if let Some(array) = &array {
+            stored_chunk(array, &object)?;
+        }
+        if object.is_directory || !wanted(&object.key) {
             continue;
         }
         if leads_out(&object.path, store) && !may_be_chunk(&object.key) {
@@ -101,6 +109,17 @@ pub(in super::super) fn copy_objects(
         staging.copy(&object.path, &key(&entry.path, &object.key))?;
     }
     Ok(())
+}
+
+/// The array of a node, which says what is a chunk; `None` where nobody here can tell.
+fn opened(entry: &Entry) -> Option<OpenArray> {
+    let Kind::Array(text) = &entry.kind else {
+        return None;
+    };
+    let storage = Arc::new(ChunkFiles::below(&entry.directory));
+    text.with(|document| OpenArray::open(storage, "", document))
+        .ok()?
+        .ok()
 }
 
 /// Whether a path is, by its links, outside of the store. Chunks may be, where a tool keeps large files elsewhere; anything else

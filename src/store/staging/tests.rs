@@ -357,10 +357,10 @@ fn an_output_that_was_moved_aside_is_kept_where_another_has_taken_its_place() {
 #[test]
 fn unfinished_output_of_a_dead_process_is_removed_and_told_of() {
     let around = Around::new();
-    for name in ["1", "2"] {
+    for name in ["1-2-0", "a3f-18c-1"] {
         let workspace = around.path().join(format!(".out.zarrpack-partial-{name}"));
         fs::create_dir_all(workspace.join("new/c")).unwrap();
-        if name == "1" {
+        if name == "1-2-0" {
             fs::write(workspace.join("lock"), "out").unwrap();
         }
     }
@@ -371,4 +371,47 @@ fn unfinished_output_of_a_dead_process_is_removed_and_told_of() {
     ));
     drop(staging);
     assert_eq!(around.names(), [""; 0]);
+}
+
+#[test]
+fn what_only_looks_like_a_workspace_is_left_alone() {
+    let around = Around::new();
+    let beside = |name: &str| around.path().join(format!(".out.zarrpack-partial-{name}"));
+    for name in ["mydata", "1-2", "1-2-3-4", "1-2-G", "1--3", "1-2-3.bak"] {
+        fs::create_dir_all(beside(name).join("new")).unwrap();
+        fs::write(beside(name).join("lock"), "out").unwrap();
+        fs::write(beside(name).join("new/precious"), "").unwrap();
+    }
+    fs::write(beside("4-5-6"), "a file").unwrap();
+    // These have the name of one, and hold what none has.
+    for (name, lock) in [("1-2-3", Some("out")), ("1-2-4", None)] {
+        fs::create_dir(beside(name)).unwrap();
+        fs::write(beside(name).join("notes"), "precious").unwrap();
+        if let Some(lock) = lock {
+            fs::write(beside(name).join("lock"), lock).unwrap();
+        }
+    }
+    let before = around.names();
+    let staging = Staging::begin(&around.place(), Existing::Refuse).unwrap();
+    let kept = |leftover: &Leftover| matches!(leftover, Leftover::Kept(_));
+    assert_eq!(staging.leftovers().len(), 2);
+    assert!(staging.leftovers().iter().all(kept));
+    drop(staging);
+    assert_eq!(around.names(), before);
+    for name in ["1-2-3", "1-2-4"] {
+        assert!(beside(name).join("notes").exists(), "{name}");
+    }
+    assert!(beside("mydata").join("new/precious").exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_with_the_name_of_a_workspace_is_left_alone() {
+    let around = Around::new();
+    let elsewhere = tempfile::tempdir().unwrap();
+    fs::write(elsewhere.path().join("new"), "precious").unwrap();
+    let link = around.path().join(".out.zarrpack-partial-1-2-3");
+    std::os::unix::fs::symlink(elsewhere.path(), &link).unwrap();
+    drop(Staging::begin(&around.place(), Existing::Refuse).unwrap());
+    assert!(link.join("new").exists());
 }
