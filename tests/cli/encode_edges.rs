@@ -243,6 +243,7 @@ fn what_keeps_a_report_from_being_written_is_said_of_the_report() {
     exit: 2
     --- stderr
     error: --report: "/dev/full" exists, and is not what would be written there
+    hint: only a Zarr node, an empty directory or a file of the same sort is replaced
     "#);
 }
 
@@ -333,8 +334,11 @@ fn the_plan_and_the_report_say_where_most_people_cannot_open_the_result() {
         line.unwrap().contains("not by zarr-python 3.4"),
         "{outcome}"
     );
-    let outcome = sandbox.run(&format!("{ENCODE} --dry-run"));
-    assert!(!outcome.stdout.contains("readers:"), "{outcome}");
+    for fill in ["0", "NaN"] {
+        let outcome = sandbox.run(&format!("{ENCODE} --fill-value {fill} --dry-run"));
+        succeeds(&outcome);
+        assert!(!outcome.stdout.contains("readers:"), "{outcome}");
+    }
     let outcome = sandbox.run(&format!("{ENCODE} --format json"));
     succeeds(&outcome);
     let report: Value = serde_json::from_str(&outcome.stdout).unwrap();

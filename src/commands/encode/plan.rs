@@ -16,7 +16,9 @@ use crate::error::Error;
 use crate::metadata::edit::Draft;
 use crate::metadata::json::{Limits, NonFinite, Value, parse};
 use crate::metadata::{Node, Problems, v3};
-use crate::transform::chain::{BoundChain, Direction};
+use crate::readers::readers;
+use crate::report::reader::Reader;
+use crate::transform::chain::{BoundChain, BoundCodec, Direction};
 use crate::transform::data_type::DataType;
 use crate::transform::scalar::Scalar;
 
@@ -81,6 +83,8 @@ pub(super) struct Built {
     pub(super) encoder: ChunkEncoder,
     /// The published document.
     pub(super) document: String,
+    /// Which readers open the array.
+    pub(super) readers: Vec<Reader>,
     /// The compressors that zstd stands in for.
     pub(super) replaced: Vec<String>,
     pub(super) attributes: Changes,
@@ -244,12 +248,29 @@ impl<'a> Blueprint<'a> {
             fits,
             lenient_range,
             encoder,
+            readers: readers_of(&document),
             document,
             replaced,
             attributes: changes,
             packing,
             cut: self.cut.clone(),
         })
+    }
+
+    /// Which readers open the array once a code for NaN has been found, whichever it is.
+    pub(super) fn readers_with_code(&self, packing: &Packing, cast: usize) -> Vec<Reader> {
+        let taken = |code: &Scalar| match packing.bound.codecs().get(cast) {
+            Some(BoundCodec::CastValue(cast)) => {
+                let mut entries = cast.decode_map.entries().iter();
+                entries.any(|(key, _)| key == code)
+            }
+            _ => false,
+        };
+        let (low, high) = Scalar::finite_range(packing.outgoing(cast));
+        let free = [low, high].into_iter().find(|code| !taken(code));
+        let packing = free.and_then(|code| packing.with_missing(cast, code).ok());
+        let built = packing.and_then(|packing| self.build(packing).ok());
+        built.map_or_else(Vec::new, |built| built.readers)
     }
 
     /// The fill of the output, and where INPUT holds codes that of INPUT as a code, if it is kept.
@@ -440,6 +461,15 @@ fn surviving(packing: &Packing, fill: Scalar) -> Vec<Scalar> {
 /// The same bits as an element of a type of the same size.
 fn reinterpret(value: Scalar, data_type: DataType) -> Scalar {
     Scalar::from_bits(data_type, value.bits())
+}
+
+/// Which readers open the array of a document.
+fn readers_of(document: &str) -> Vec<Reader> {
+    let readers = with_array(document, |array| {
+        let verdicts = readers(ArrayDocument::V3(array)).into_iter();
+        verdicts.map(Reader::from).collect()
+    });
+    readers.unwrap_or_default()
 }
 
 /// An encoder for the array of a document.

@@ -1,15 +1,13 @@
 //! The report: what was done with each array, for people and for programs.
 
 use super::chain::Missing;
-use super::plan::{Built, with_array};
+use super::plan::Built;
 use super::tally::{Loss, Tally};
 use super::write::Outcome;
 use super::{EncodeArgs, LossKind};
 use crate::catalog::named;
-use crate::codecs::ArrayDocument;
 use crate::error::Error;
 use crate::metadata::edit::{Draft, Layout};
-use crate::readers::readers;
 use crate::report::encode::{
     ConvertedAttribute, EncodeReport, EncodedArray, ErrorFigures, LossCount, LossFirst,
     RemovedAttribute, StorageFigures, TimeFigures, ValueCounts,
@@ -119,11 +117,7 @@ fn describe(report: &mut EncodedArray, built: &Built, shape: &[u64]) {
     report.chunk_shape = Some(inner.as_ref().unwrap_or(grid).clone());
     report.shard_shape = inner.is_some().then(|| grid.clone());
     report.codecs = Some(json(&Draft::Array(built.packing.drafts.clone())));
-    report.readers = with_array(&built.document, |array| {
-        let verdicts = readers(ArrayDocument::V3(array)).into_iter();
-        verdicts.map(Reader::from).collect()
-    })
-    .unwrap_or_default();
+    report.readers.clone_from(&built.readers);
     report.fill_value = serde_json::from_str(&built.fill.to_json()).ok();
     report.replaced_compressors.clone_from(&built.replaced);
     let removed = built.attributes.removed.iter();

@@ -431,10 +431,11 @@ fn show_plan(
                 let packing = blueprint.packing(wanted)?;
                 let mut built = blueprint.build(packing)?;
                 // A code is found in the data; until then it is unknown whether a fill of NaN survives.
-                if let Missing::Auto(_) = built.packing.missing
+                if let Missing::Auto(cast) = built.packing.missing
                     && built.fill.is_nan()
                 {
                     built.fill_loss = None;
+                    built.readers = blueprint.readers_with_code(&built.packing, cast);
                 }
                 Done::Planned(Box::new(built), blueprint.source.shape().to_vec())
             }
