@@ -112,7 +112,7 @@ fn a_report_replaces_nothing_but_a_report() {
     insta::assert_snapshot!(sandbox.run("decode in.zarr - --report notes"), @r#"
     exit: 2
     --- stderr
-    error: "[FOLDER]/notes" exists
+    error: --report: "[FOLDER]/notes" exists
     hint: choose another place, or pass --overwrite to replace it
     "#);
     insta::assert_snapshot!(sandbox.run("decode in.zarr - --report notes --overwrite"), @r#"

@@ -635,6 +635,48 @@ fn allowed_losses_are_in_the_report() {
               }
             }
           ],
+          "readers": [
+            {
+              "name": "zarr-python 3.4.2",
+              "opens": true,
+              "reason": null
+            },
+            {
+              "name": "zarr-python 3.1.6",
+              "opens": false,
+              "reason": "it does not know scale_offset; it does not know cast_value"
+            },
+            {
+              "name": "zarr-python 2.18.7",
+              "opens": false,
+              "reason": "it does not read Zarr v3"
+            },
+            {
+              "name": "zarrita.js 0.7.5",
+              "opens": true,
+              "reason": null
+            },
+            {
+              "name": "zarrs 0.23.14",
+              "opens": false,
+              "reason": "it does not support scale_offset; it supports cast_value on its main branch only"
+            },
+            {
+              "name": "GDAL 3.14 in development",
+              "opens": true,
+              "reason": null
+            },
+            {
+              "name": "tensorstore 0.1.86",
+              "opens": false,
+              "reason": "it does not know scale_offset; it does not know cast_value"
+            },
+            {
+              "name": "zarr-java main",
+              "opens": false,
+              "reason": "its scale_offset is an open change (zarr-java#87)"
+            }
+          ],
           "fill_value": 2.0,
           "values": {
             "total": 4,

@@ -41,13 +41,15 @@ fn short_help_is_one_line_for_each_flag() {
           --allow-loss <KIND>    Write although values of this kind are lost; repeatable [possible
                                  values: out-of-range, nan, infinity, missing-code, fill, digits]
           --write-empty          Write chunks that hold nothing but the fill value
-          --overwrite            Replace OUTPUT if it exists, once the new one is complete
+          --overwrite            Replace OUTPUT if it exists, once the new one is complete; and the file
+                                 of --report
       -n, --dry-run              Print what would be written, and write nothing
           --verify               Read back what was written, and compare it; the default
           --no-verify            Do not read back what was written
           --format <FORM>        Form of the report, human (the default) or json; or of a stream of
                                  scalars, jsonl [possible values: human, json, jsonl]
-          --report <FILE>        Write the report as JSON to a file as well
+          --report <FILE>        Write the report as JSON to a file as well, also where the run was
+                                 refused
           --offset <NUMBER>      Number that is subtracted before scaling
           --scale <NUMBER>       Factor that shifted values are multiplied by: the reciprocal of CF's
                                  scale_factor
