@@ -298,13 +298,13 @@ fn chunks_that_no_machine_holds_are_refused_before_anything_is_written() {
     insta::assert_snapshot!(sandbox.run("encode in out --to float64 --chunks 1099511627776,1 --memory 1GiB"), @r"
     exit: 2
     --- stderr
-    error: /: a chunk of [1099511627776, 1] elements would take 8796093022208 bytes of memory, and 2147483648 are the most here
+    error: /: to write a chunk of [1099511627776, 1] elements would take 30786325577728 bytes of memory, and 2147483648 are the most here
     hint: --chunks gives smaller ones; --memory grants more
     ");
     insta::assert_snapshot!(sandbox.run("encode in out --to float64 --shards 1099511627776,2 --memory 1GiB"), @r"
     exit: 2
     --- stderr
-    error: /: the index of a shard of [1099511627776, 2] elements in chunks of [2, 2] would take 8796093022208 bytes of memory, and 2147483648 are the most here
+    error: /: to write the index of a shard of [1099511627776, 2] elements in chunks of [2, 2] would take 35184372088832 bytes of memory, and 2147483648 are the most here
     hint: --shards gives smaller ones; --memory grants more
     ");
     for cut in ["--chunks 68719476736,4", "--chunks 4,68719476736 --dry-run"] {

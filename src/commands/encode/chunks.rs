@@ -231,8 +231,9 @@ impl Limit {
     }
 }
 
-/// The bytes of an entry in the index of a shard: an offset and a length.
-const INDEX_ENTRY: u64 = 16;
+/// The bytes that an entry in the index of a shard takes while it is written: an offset and a length, as numbers, encoded, and read
+/// back as both.
+const INDEX_ENTRY: u64 = 4 * 16;
 
 /// The memory that every machine is thought to have. [`crate::codecs::OpenArray::with_granted_memory`] has the same.
 const LIKELY_MEMORY: u64 = 2 << 30;
@@ -332,12 +333,12 @@ fn usual_chunk(shape: &[u64], element_size: usize) -> Vec<u64> {
 }
 
 impl Cut {
-    /// Refuses chunks and indices of shards beyond a bound, for elements of so many bytes. `whole` says that shards are put together
-    /// as a whole.
+    /// Refuses chunks and indices of shards beyond a bound, for elements that take so many bytes while a chunk is written. `whole`
+    /// says that shards are put together as a whole.
     pub(super) fn require_bounded(
         &self,
         name: &str,
-        element_size: usize,
+        element_bytes: u64,
         whole: bool,
         limit: Limit,
     ) -> Result<(), Error> {
@@ -353,11 +354,11 @@ impl Cut {
             };
             let limit = limit.bytes;
             Error::usage(format!(
-                "{name}: {what} would take {bytes} bytes of memory, and {limit} are the most here"
+                "{name}: to write {what} would take {bytes} bytes of memory, and {limit} are the most here"
             ))
             .hint(format!("{flag} gives smaller ones; --memory grants more"))
         };
-        let bytes = count(piece).saturating_mul(element_size as u64);
+        let bytes = count(piece).saturating_mul(element_bytes);
         if bytes > limit.bytes {
             return Err(refused(
                 format!("{what} of {piece:?} elements"),

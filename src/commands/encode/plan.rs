@@ -138,16 +138,17 @@ impl<'a> Blueprint<'a> {
         })
     }
 
-    /// Refuses chunks that would take more memory than any machine is likely to have: a chunk is stored whole, however little of it
+    /// Refuses chunks that would take more memory than the machine is likely to have: a chunk is stored whole, however little of it
     /// is inside the array.
     pub(super) fn require_bounded(&self, packing: &Packing, memory: u64) -> Result<(), Error> {
-        let types = [self.data_type, self.incoming(), packing.bound.stored_type()];
-        let size = types.into_iter().map(DataType::size).max().unwrap_or(1);
+        let value = self.data_type.size().max(self.incoming().size());
+        // Of codes there are those of the whole chunk, what they are encoded as, and what is read back.
+        let element = value + 3 * packing.bound.stored_type().size();
         let shards = self.now.as_ref().and_then(|now| now.shards.as_ref());
         let whole = shards.is_some_and(|shards| shards.whole);
         let limit = Limit::of(memory);
         self.cut
-            .require_bounded(&named(&self.path), size, whole, limit)
+            .require_bounded(&named(&self.path), element as u64, whole, limit)
     }
 
     /// The type of the elements of INPUT.
