@@ -13,7 +13,7 @@ mod plan;
 mod propose;
 mod raw;
 mod report;
-mod roles;
+pub(super) mod roles;
 mod run;
 mod shards;
 mod source;

@@ -73,7 +73,9 @@ pub(super) fn screen(
     if open {
         // Nothing but the codes bounds the step, and each type has as many as it has.
         for same_width in integers.chunk_by(|a, b| a.bits() == b.bits()) {
-            let rooms = same_width.iter().filter_map(|stored| room(frame, *stored));
+            let rooms = same_width
+                .iter()
+                .filter_map(|stored| room(frame, *stored, 0));
             let Some((room, _)) = rooms.max_by_key(|(room, _)| room.high - room.low) else {
                 continue;
             };

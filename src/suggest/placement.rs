@@ -14,8 +14,9 @@ const EXACT: f64 = 9_007_199_254_740_992.0;
 /// How many digits an offset may have before those of the step are better.
 const DIGITS: i32 = 14;
 
-/// The codes that a type has for values and for what needs codes of its own; `None` where there is no room.
-pub(super) fn room(frame: &Frame, stored: DataType) -> Option<(Room, Vec<i128>)> {
+/// The codes that a type has for values and for what needs codes of its own, `more` of them for what lies among the values;
+/// `None` where there is no room.
+pub(super) fn room(frame: &Frame, stored: DataType, more: usize) -> Option<(Room, Vec<i128>)> {
     let (mut low, mut high) = ends(stored)?;
     if let Some(bits) = frame.bits.filter(|bits| *bits < stored.bits()) {
         let codes = 1_i128 << bits;
@@ -39,7 +40,7 @@ pub(super) fn room(frame: &Frame, stored: DataType) -> Option<(Room, Vec<i128>)>
             last = code - 1;
         }
     }
-    for _ in 0..frame.spare() {
+    for _ in 0..frame.spare() + more {
         // The ends that packed files usually spare: the least code of a signed type, the greatest of an unsigned one.
         if low < 0 {
             spare.push(first);
@@ -77,32 +78,79 @@ pub(super) fn place(
     stored: DataType,
     pinned: Option<&str>,
 ) -> Option<Candidate> {
-    let (room, spare) = room(frame, stored)?;
+    let short_in = |number: f64| match step.wide {
+        true => number_text(number),
+        false => short_in(frame.data_type, number),
+    };
     let scale = match step.origin {
         Origin::Pinned => step.text.clone(),
-        _ => short_in(frame.data_type, step.scale),
+        _ => short_in(step.scale),
     };
-    let recipe = |offset: Option<String>| Recipe {
-        scale: (step.scale != 1.0).then(|| scale.clone()),
-        offset,
-        origin: step.origin,
-        stored,
-        spare: spare.clone(),
-        room,
-    };
-    if let Some(offset) = pinned {
-        return Candidate::make(frame, &recipe(Some(offset.to_owned())));
-    }
-    let mut offsets = offsets(frame, step, room).into_iter();
-    offsets.find_map(|offset| {
-        let text = (offset != 0.0).then(|| short_in(frame.data_type, offset));
-        Candidate::make(frame, &recipe(text))
+    with_spare_codes(frame, stored, |room, spare| {
+        let offsets = match pinned {
+            Some(offset) => vec![Some(offset.to_owned())],
+            None => anchored(frame, step, room)
+                .into_iter()
+                .map(|offset| (offset != 0.0).then(|| short_in(offset)))
+                .collect(),
+        };
+        let recipe = |offset: Option<String>| Recipe {
+            scale: (step.scale != 1.0).then(|| scale.clone()),
+            offset,
+            origin: step.origin,
+            stored,
+            spare: spare.clone(),
+            room: Some(room),
+            wide: step.wide,
+        };
+        offsets.into_iter().map(recipe).collect()
     })
+}
+
+/// Makes a candidate of the first recipe that gives one and keeps the fill. What lies among the values gets spare codes only
+/// where no recipe does without; and only then the fill gives way.
+fn with_spare_codes(
+    frame: &Frame,
+    stored: DataType,
+    recipes: impl Fn(Room, Vec<i128>) -> Vec<Recipe>,
+) -> Option<Candidate> {
+    let mut with_new_fill = None;
+    for more in 0..=frame.between() {
+        let Some((room, spare)) = room(frame, stored, more) else {
+            break;
+        };
+        for recipe in recipes(room, spare) {
+            match Candidate::make(frame, &recipe) {
+                Some(candidate) if candidate.new_fill.is_none() => return Some(candidate),
+                Some(candidate) => {
+                    with_new_fill.get_or_insert(candidate);
+                }
+                None => {}
+            }
+        }
+    }
+    with_new_fill
 }
 
 /// The shortest text that a type reads as the nearest it has to a number.
 fn short_in(data_type: DataType, number: f64) -> String {
     nearest(data_type, number).map_or_else(|| number_text(number), short)
+}
+
+/// The offsets for the grid of a step and, where zero need not be on it, for those through values that must be kept.
+fn anchored(frame: &Frame, step: &Step, room: Room) -> Vec<f64> {
+    let mut all = offsets(frame, step, room);
+    if step.anchor == 0.0 {
+        let kept = frame.keep.iter().map(|value| value.to_f64());
+        for anchor in kept.filter(|value| *value != 0.0) {
+            let step = Step {
+                anchor,
+                ..step.clone()
+            };
+            all.extend(offsets(frame, &step, room));
+        }
+    }
+    all
 }
 
 /// The offsets that bring the values into the room, the best first.
@@ -119,12 +167,17 @@ fn offsets(frame: &Frame, step: &Step, room: Room) -> Vec<f64> {
     let (a, b) = (from_anchor(low), from_anchor(high));
     let first = a.max(b) - greatest;
     let last = a.min(b) - least;
+    // Without an offset codes may be larger than what doubles tell apart: nothing is planned with them.
+    let unshifted = a.min(b) >= room.low as f64 && a.max(b) <= room.high as f64;
     if !(first.is_finite() && last.is_finite()) || first > last {
-        return Vec::new();
+        return match step.anchor == 0.0 && unshifted {
+            true => vec![0.0],
+            false => Vec::new(),
+        };
     }
     let at = |shift: f64| step.anchor + shift / step.scale;
     let mut offsets = Vec::new();
-    if step.anchor == 0.0 && (first..=last).contains(&0.0) {
+    if step.anchor == 0.0 && unshifted {
         offsets.push(0.0);
     }
     if step.anchor != 0.0 && (first..=last).contains(&0.0) {
@@ -184,26 +237,37 @@ pub(super) fn place_integers(
     stored: DataType,
     pinned: (Option<&str>, Option<&str>),
 ) -> Option<Candidate> {
-    let (room, spare) = room(frame, stored)?;
-    let recipe = |offset: Option<String>| Recipe {
-        scale: pinned.0.map(str::to_owned),
-        offset,
-        origin: if pinned.0.is_some() {
-            Origin::Pinned
-        } else {
-            Origin::Whole
-        },
-        stored,
-        spare: spare.clone(),
-        room,
-    };
-    if let Some(offset) = pinned.1 {
-        return Candidate::make(frame, &recipe(Some(offset.to_owned())));
-    }
     let (low, high) = (frame.low.integer()?, frame.high.integer()?);
+    with_spare_codes(frame, stored, |room, spare| {
+        let offsets = match pinned.1 {
+            Some(offset) => vec![Some(offset.to_owned())],
+            None => whole_offsets((low, high), room)
+                .into_iter()
+                .map(|offset| (offset != 0).then(|| offset.to_string()))
+                .collect(),
+        };
+        let recipe = |offset: Option<String>| Recipe {
+            scale: pinned.0.map(str::to_owned),
+            offset,
+            origin: if pinned.0.is_some() {
+                Origin::Pinned
+            } else {
+                Origin::Whole
+            },
+            stored,
+            spare: spare.clone(),
+            room: Some(room),
+            wide: false,
+        };
+        offsets.into_iter().map(recipe).collect()
+    })
+}
+
+/// The shifts of integers that bring them into the room, the best first.
+fn whole_offsets((low, high): (i128, i128), room: Room) -> Vec<i128> {
     let (first, last) = (high - room.high, low - room.low);
     if first > last {
-        return None;
+        return Vec::new();
     }
     let mut offsets = Vec::new();
     if (first..=last).contains(&0) {
@@ -220,10 +284,7 @@ pub(super) fn place_integers(
         unit /= 10;
     }
     offsets.extend([low, last, first]);
-    offsets.into_iter().find_map(|offset| {
-        let text = (offset != 0).then(|| offset.to_string());
-        Candidate::make(frame, &recipe(text))
-    })
+    offsets
 }
 
 /// The candidate that stores values as floats of a narrower type, scaled at most.
@@ -232,7 +293,6 @@ pub(super) fn place_floats(
     stored: DataType,
     pinned: (Option<&str>, Option<&str>),
 ) -> Option<Candidate> {
-    let whole = Room { low: 0, high: 0 };
     let recipe = |scale: Option<String>| Recipe {
         origin: match (&scale, pinned.0) {
             (_, Some(_)) => Origin::Pinned,
@@ -243,7 +303,8 @@ pub(super) fn place_floats(
         offset: pinned.1.map(str::to_owned),
         stored,
         spare: Vec::new(),
-        room: whole,
+        room: None,
+        wide: false,
     };
     if let Some(scale) = pinned.0 {
         return Candidate::make(frame, &recipe(Some(scale.to_owned())));

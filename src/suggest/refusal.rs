@@ -51,6 +51,12 @@ impl Refusal {
         Self::new("the array cannot be decoded")
     }
 
+    /// Documents cannot be relied upon, or not be read, for these reasons.
+    pub fn unsound(reasons: impl IntoIterator<Item = String>) -> Self {
+        let refusal = Self::new("its metadata cannot be relied upon");
+        reasons.into_iter().fold(refusal, Self::detail)
+    }
+
     /// A chunk cannot be read, for this reason.
     #[must_use]
     pub fn of_chunk(reason: impl Into<String>) -> Self {
