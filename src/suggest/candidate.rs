@@ -42,6 +42,9 @@ impl Origin {
     }
 }
 
+/// How many codes next to each end of a float type sentinels may have.
+const SPARE_ENDS: usize = 8;
+
 /// A value that no arithmetic reaches, with the code that stands for it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sentinel {
@@ -259,12 +262,16 @@ fn spare(recipe: &Recipe, ends: (Scalar, Scalar), taken: &[Scalar]) -> Vec<Scala
             .filter_map(|code| Scalar::from_integer(recipe.stored, *code))
             .collect();
     }
-    // The ends of a float type, where no value comes near.
-    let (low, high) = Scalar::finite_range(recipe.stored);
-    let reached = |code: Scalar| ends.0.equals(code) || ends.1.equals(code);
-    [low, high]
-        .into_iter()
-        .filter(|code| !reached(*code) && !taken.iter().any(|taken| taken.equals(*code)))
+    // The ends of a float type, as far as no value reaches.
+    let (least, greatest) = Scalar::finite_range(recipe.stored);
+    let reached = [ends.0.ordinal(), ends.1.ordinal()];
+    let (low, high) = (reached[0].min(reached[1]), reached[0].max(reached[1]));
+    let below = (least.ordinal()..low).take(SPARE_ENDS);
+    let above = (high + 1..=greatest.ordinal()).rev().take(SPARE_ENDS);
+    below
+        .chain(above)
+        .map(|ordinal| Scalar::from_ordinal(recipe.stored, ordinal))
+        .filter(|code| code.is_finite() && !taken.iter().any(|taken| taken.equals(*code)))
         .collect()
 }
 

@@ -71,36 +71,35 @@ impl Candidate {
         })
     }
 
-    /// The codes between those of the ends, all or some.
-    fn codes_between(&self) -> Option<(Vec<i128>, bool)> {
+    /// The codes between those of the ends: the first, the last, how many of them are compared, and whether that is all.
+    fn codes_between(&self) -> Option<Codes> {
         let (a, b) = (self.ends.0.integer()?, self.ends.1.integer()?);
-        let (low, high) = (a.min(b), a.max(b));
         let most = match self.chain.data_type() {
             DataType::Float32 | DataType::Float64 => ALL,
             _ => ALL_SLOWLY,
         };
-        let count = high - low + 1;
-        if count <= most {
-            return Some(((low..=high).collect(), true));
-        }
-        let some = (0..most).map(|n| low + (high - low) * n / (most - 1));
-        Some((some.collect(), false))
+        let (low, high) = (a.min(b), a.max(b));
+        Some(Codes {
+            low,
+            high,
+            compared: most.min(high - low + 1),
+        })
     }
 
     /// Whether what holds for the codes that are compared holds for all.
     fn is_proven(&self, scale: f64, add_offset: f64) -> bool {
-        let Some((codes, all)) = self.codes_between() else {
+        let Some(codes) = self.codes_between() else {
             return false;
         };
         // A power of two, whose only bits are those of the exponent, moves no digit.
         let moves_no_digit = scale.to_bits() << 12 == 0 && add_offset == 0.0;
-        let held = |code: Option<&i128>| code.is_some_and(|code| code.abs() <= EXACT);
-        all || moves_no_digit && held(codes.first()) && held(codes.last())
+        let held = codes.low.abs().max(codes.high.abs()) <= EXACT;
+        codes.are_all() || moves_no_digit && held
     }
 
     /// The largest difference of what both make of the codes; `Some(None)` where one of them makes nothing of one.
     fn compare(&self, scale_factor: f64, add_offset: f64) -> Option<Option<f64>> {
-        let (codes, _) = self.codes_between()?;
+        let codes = self.codes_between()?;
         let data_type = self.chain.data_type();
         // What float64 gives is rounded to the type of the array: once, by either way.
         let target = match data_type {
@@ -113,11 +112,13 @@ impl Candidate {
         let mut largest = 0.0_f64;
         let mut ours = vec![0.0; BLOCK];
         let mut theirs = vec![0.0; BLOCK];
-        for block in codes.chunks(BLOCK) {
-            let block: Vec<Scalar> = block
-                .iter()
-                .filter(|code| !reserved.contains(&Some(**code)))
-                .filter_map(|code| Scalar::from_integer(self.stored, *code))
+        let blocks = (0..codes.compared).step_by(BLOCK);
+        for first in blocks {
+            let block: Vec<Scalar> = (first..codes.compared)
+                .take(BLOCK)
+                .map(|n| codes.nth(n))
+                .filter(|code| !reserved.contains(&Some(*code)))
+                .filter_map(|code| Scalar::from_integer(self.stored, code))
                 .collect();
             let mut stored = vec![0; block.len() * self.stored.size()];
             for (code, place) in block
@@ -151,6 +152,27 @@ impl Candidate {
             }
         }
         Some(Some(largest))
+    }
+}
+
+/// Codes that are compared, evenly spread from the first to the last.
+#[derive(Clone, Copy)]
+struct Codes {
+    low: i128,
+    high: i128,
+    compared: i128,
+}
+
+impl Codes {
+    const fn are_all(self) -> bool {
+        self.compared == self.high - self.low + 1
+    }
+
+    const fn nth(self, n: i128) -> i128 {
+        if self.are_all() {
+            return self.low + n;
+        }
+        self.low + (self.high - self.low) * n / (self.compared - 1)
     }
 }
 

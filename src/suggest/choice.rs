@@ -235,6 +235,9 @@ impl Merit {
             + 4 * u32::from(candidate.new_fill.is_some())
             + origin
             + u32::from(candidate.offset.is_some())
+            // Scaling in another type takes a codec more.
+            + 2 * u32::from(candidate.codecs.len() > 2)
+            + 100 * u32::from(candidate.not_opened_by_zarr_python().is_some())
     }
 }
 

@@ -166,6 +166,23 @@ impl Frame {
         frame
     }
 
+    /// The frame without a fill that has a code kept for it though another fill would do; `None` where there is none.
+    pub(super) fn without_spare_fill(&self) -> Option<Self> {
+        let kept = |s: &&Special| s.only_fill && s.code.is_none() && !self.is_between(s.value);
+        let value = self.specials.iter().find(kept)?.value;
+        Some(self.without(value))
+    }
+
+    /// The frame without all values that may need codes of their own.
+    pub(super) fn without_specials(&self) -> Self {
+        Self {
+            specials: Vec::new(),
+            fills: Vec::new(),
+            keep: Vec::new(),
+            ..self.clone()
+        }
+    }
+
     /// Whether values that nobody has written are this one.
     pub(super) fn is_read_fill(&self, value: Scalar) -> bool {
         self.read_fills.iter().any(|fill| fill.equals(value))

@@ -10,6 +10,9 @@ const MOST_DECIMALS: u32 = 15;
 /// Above this the multiples of a step are not told apart any more, or have no type narrower than the array's.
 const LARGEST: f64 = 4_503_599_627_370_496.0;
 
+/// How many steps the closest values may be apart.
+const STEPS_APART: u8 = 8;
+
 /// The coarsest decimal step of which all values are multiples, or multiples from some start.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct DecimalGrid {
@@ -212,15 +215,24 @@ impl BinaryGrid {
 
 /// The step of values that lie on a grid of any step, from some of them in ascending order, each once.
 ///
-/// It is guessed from close neighbours, made more precise by ever farther ones, and must then explain all.
+/// It is guessed from the closest neighbours, which may be several steps apart, made more precise by ever farther ones, and must
+/// then explain all.
 pub(super) fn any_step(sorted: &[f64], grain: f64) -> Option<FoundGrid> {
-    let (&low, &high) = (sorted.first()?, sorted.last()?);
-    let span = high - low;
     let gaps = sorted.windows(2).map(|pair| pair[1] - pair[0]);
-    let mut step = gaps
+    let closest = gaps
         .filter(|gap| *gap > 4.0 * grain)
         .fold(f64::INFINITY, f64::min);
-    if sorted.len() < 8 || !step.is_finite() || span / step > 1e9 {
+    if sorted.len() < 8 || !closest.is_finite() {
+        return None;
+    }
+    (1..=STEPS_APART).find_map(|apart| step_near(sorted, grain, closest / f64::from(apart)))
+}
+
+/// The step near a guess.
+fn step_near(sorted: &[f64], grain: f64, guess: f64) -> Option<FoundGrid> {
+    let (&low, &high) = (sorted.first()?, sorted.last()?);
+    let mut step = guess;
+    if (high - low) / step > 1e9 {
         return None;
     }
     for value in sorted {
@@ -324,6 +336,12 @@ mod tests {
         sorted.sort_by(f64::total_cmp);
         sorted.dedup();
         let found = any_step(&sorted, 1e-14).unwrap();
+        assert!((found.step - step).abs() < 1e-12, "{found:?}");
+        // No two of these are one step apart, but two and three.
+        let gaps: Vec<f64> = (0..900)
+            .map(|k| 5.5 + step * f64::from(k * 5 / 2))
+            .collect();
+        let found = any_step(&gaps, 1e-14).unwrap();
         assert!((found.step - step).abs() < 1e-12, "{found:?}");
         let irregular: Vec<f64> = (1..900).map(|k| f64::from(k).sqrt()).collect();
         assert_eq!(any_step(&irregular, 1e-14), None);

@@ -1,8 +1,10 @@
 //! What stands in the way where nothing is proposed, told from what was tried, and what could be had instead.
 
-use super::choice::screen;
+use super::candidate::Origin;
+use super::choice::{Screened, screen};
 use super::elements::number_text;
 use super::frame::{Frame, Special};
+use super::grid::any_step;
 use super::placement::{codes_needed, room};
 use super::proposal::{Rated, Rejected, whole};
 use super::refusal::Refusal;
@@ -13,7 +15,7 @@ use super::wish::{Tolerance, Wish};
 use crate::transform::data_type::DataType;
 
 /// An error of so many grains is one of rounding.
-const ROUNDING: f64 = 4.0;
+const ROUNDING: f64 = 2.0;
 
 /// How many candidates are named that miss.
 const NAMED: usize = 3;
@@ -83,6 +85,13 @@ impl Obstacles<'_> {
                 number_text(high)
             ))
         };
+        let (low, high) = frame.ends();
+        let tiny = frame.data_type.is_float() && low < high && (1.0 / (high - low)).is_infinite();
+        let refusal = if tiny {
+            refusal.detail("no scale of float64 is large enough to make whole numbers of them")
+        } else {
+            refusal
+        };
         let refusal = self.with_code_out_of_range(refusal);
         self.with_special(self.with_rejected(refusal))
     }
@@ -92,9 +101,15 @@ impl Obstacles<'_> {
         let codes = self.wish.bits.map_or(String::new(), |bits| {
             format!(" with at most 2^{bits} codes")
         });
+        let pinned = |name: &str, text: &Option<String>| {
+            let text = text.as_ref();
+            text.map_or(String::new(), |text| format!(" with the {name} {text}"))
+        };
+        let scale = pinned("scale", &self.wish.scale);
+        let offset = pinned("offset", &self.wish.offset);
         match self.wish.to {
-            Some(to) => format!("{to}{codes} cannot"),
-            None => format!("no type{codes} can"),
+            Some(to) => format!("{to}{codes}{scale}{offset} cannot"),
+            None => format!("no type{codes}{scale}{offset} can"),
         }
     }
 
@@ -128,7 +143,7 @@ impl Obstacles<'_> {
                 .any(|s| s.holds)
         };
         let Some(special) = self.frame.specials().iter().find(in_the_way) else {
-            return refusal;
+            return self.with_specials(refusal);
         };
         let value = special.value;
         let role = if self.frame.is_read_fill(value) {
@@ -142,6 +157,22 @@ impl Obstacles<'_> {
         };
         refusal.detail(format!(
             "{role}, for which no candidate has a code: scaled, it is no value of a type that the chain could scale in, or no code is left for it; all other values can be held"
+        ))
+    }
+
+    /// Names the values that together stand in the way.
+    fn with_specials(&self, refusal: Refusal) -> Refusal {
+        let specials = self.frame.specials();
+        let without = self.frame.without_specials();
+        let holds = |screened: &[Screened]| screened.iter().any(|s| s.holds);
+        if specials.len() < 2 || !holds(&screen(&without, self.survey, self.wish, self.types, true))
+        {
+            return refusal;
+        }
+        let values: Vec<String> = specials.iter().map(|s| s.value.to_string()).collect();
+        refusal.detail(format!(
+            "{} need codes of their own, and too few are left; all other values can be held",
+            values.join(", ")
         ))
     }
 
@@ -186,8 +217,20 @@ impl Obstacles<'_> {
     /// The values themselves were asked for.
     fn not_exact(&self, best: Option<&Rated>) -> Refusal {
         let (frame, survey) = (self.frame, self.survey);
-        let nearly =
-            best.filter(|best| best.trial.errors.largest_absolute() <= ROUNDING * frame.grain());
+        if self.wish.tolerance == Tolerance::Bitwise
+            && survey.negative_zeros > 0
+            && best.is_some_and(|best| best.trial.errors.largest_absolute() == 0.0)
+        {
+            return Refusal::new(format!(
+                "{} zeros are negative, which integers cannot tell from positive ones; all other values come back exactly",
+                survey.negative_zeros
+            ));
+        }
+        let nearly = best.filter(|best| {
+            best.candidate.origin == Origin::Hidden
+                && best.trial.errors.largest_absolute() <= ROUNDING * frame.grain()
+                && any_step(&survey.sorted_sample(), frame.grain()).is_some()
+        });
         if let Some(nearly) = nearly {
             let refusal = Refusal::new(format!(
                 "no chain was found that gives every value back exactly; the nearest is off by {} at most",
@@ -226,7 +269,7 @@ impl Obstacles<'_> {
         let most = integers.map(codes_of).fold(0.0, f64::max);
         // A step next to the grain of the type is one of the type, not of the data.
         let (low, high) = frame.ends();
-        let has_step = fewest <= (high - low) / (8.0 * frame.grain());
+        let has_step = fewest <= (high - low) / frame.grain();
         let mut refusal = match self.wish.to {
             _ if fewest <= most => {
                 Refusal::new("no chain was found that gives every value back exactly")

@@ -115,10 +115,11 @@ fn with_spare_codes(
     recipes: impl Fn(Room, Vec<i128>) -> Vec<Recipe>,
 ) -> Option<Candidate> {
     let mut with_new_fill = None;
-    for more in 0..=frame.between() {
-        let Some((room, spare)) = room(frame, stored, more) else {
-            break;
-        };
+    let rooms = (0..=frame.between()).map_while(|more| room(frame, stored, more));
+    // Without the code that was kept for a fill which may be another one.
+    let bare = frame.without_spare_fill();
+    let last = bare.and_then(|frame| room(&frame, stored, 0));
+    for (room, spare) in rooms.chain(last) {
         for recipe in recipes(room, spare) {
             match Candidate::make(frame, &recipe) {
                 Some(candidate) if candidate.new_fill.is_none() => return Some(candidate),
@@ -175,6 +176,13 @@ fn offsets(frame: &Frame, step: &Step, room: Room) -> Vec<f64> {
             false => Vec::new(),
         };
     }
+    // Offsets far from the values cost them digits.
+    let span = high - low;
+    let (near, far) = (from_anchor(low - span), from_anchor(high + span));
+    let (first, last) = match (first.max(near.min(far)), last.min(near.max(far))) {
+        (near_first, near_last) if near_first <= near_last => (near_first, near_last),
+        _ => (first, last),
+    };
     let at = |shift: f64| step.anchor + shift / step.scale;
     let mut offsets = Vec::new();
     if step.anchor == 0.0 && unshifted {
@@ -293,33 +301,45 @@ pub(super) fn place_floats(
     stored: DataType,
     pinned: (Option<&str>, Option<&str>),
 ) -> Option<Candidate> {
-    let recipe = |scale: Option<String>| Recipe {
+    if frame.given_code().is_some() {
+        // NaN is stored as other values are, and gets no code.
+        return None;
+    }
+    let recipe = |scale: Option<String>, offset: Option<String>| Recipe {
         origin: match (&scale, pinned.0) {
             (_, Some(_)) => Origin::Pinned,
             (Some(_), None) => Origin::Binary,
             (None, None) => Origin::Whole,
         },
         scale,
-        offset: pinned.1.map(str::to_owned),
+        offset,
         stored,
         spare: Vec::new(),
         room: None,
         wide: false,
     };
+    let offset = || pinned.1.map(str::to_owned);
     if let Some(scale) = pinned.0 {
-        return Candidate::make(frame, &recipe(Some(scale.to_owned())));
+        return Candidate::make(frame, &recipe(Some(scale.to_owned()), offset()));
     }
-    if let Some(candidate) = Candidate::make(frame, &recipe(None)) {
+    let (low, high) = frame.ends();
+    if low == high && frame.data_type.is_float() && pinned.1.is_none() {
+        // Nothing but one value: it is the offset.
+        let only = (low != 0.0).then(|| short(frame.low));
+        if let Some(candidate) = Candidate::make(frame, &recipe(None, only)) {
+            return Some(candidate);
+        }
+    }
+    if let Some(candidate) = Candidate::make(frame, &recipe(None, offset())) {
         return Some(candidate);
     }
     // The power of two that brings the farthest value to half of the end of the type.
-    let (low, high) = frame.ends();
     let farthest = low.abs().max(high.abs());
     let end = Scalar::finite_range(stored).1.to_f64() / 2.0;
     let scale = 2_f64.powf((end / farthest).log2().floor());
     let usable = frame.data_type.is_float() && scale.is_finite() && scale > 0.0;
     usable
-        .then(|| Candidate::make(frame, &recipe(Some(number_text(scale)))))
+        .then(|| Candidate::make(frame, &recipe(Some(number_text(scale)), offset())))
         .flatten()
 }
 

@@ -163,8 +163,9 @@ pub fn suggest_common(
     }
     let rejected = rejected(&frame, &survey, wish, &types, &screened);
     let mut candidates = shortlist(screened, wish.tolerance);
-    if candidates.is_empty() {
-        // What could be had instead is measured just as well.
+    let as_asked = !candidates.is_empty();
+    if !as_asked {
+        // What could be had instead is measured just as well, and may do.
         candidates = nearest_candidates(&frame, &survey, wish, &types, has_data);
     }
     let obstacles = Obstacles {
@@ -197,12 +198,16 @@ pub fn suggest_common(
         histogram.merge(&part.histogram);
     }
     let rated = rate(candidates, &measured, subjects, wish, &frame);
-    let Some(best) = rated.first().filter(|best| best.holds) else {
+    // So many decimals are a scale, whatever else comes as near.
+    let may_do = as_asked || !matches!(wish.tolerance, Tolerance::Decimals(_));
+    let Some(best) = rated.first().filter(|best| best.holds && may_do) else {
         return Err(obstacles.none_holds(&rated, subjects).into());
     };
     let reason = reason(best, &rated, wish);
     let notes = notes(best, &survey, &frame, wish, first);
-    let narrower = |rejected: &Rejected| rejected.data_type.bits() < best.candidate.stored.bits();
+    // How many codes are needed is known for the steps that were thought of.
+    let narrower =
+        |rejected: &Rejected| as_asked && rejected.data_type.bits() < best.candidate.stored.bits();
     Ok(Suggestion {
         data_type,
         seen: seen(&survey, subjects, frame.grain()),
@@ -349,8 +354,11 @@ fn rejected(
     screened: &[Screened],
 ) -> Vec<Rejected> {
     let (low, high) = frame.ends();
+    let integers = frame.low.integer().zip(frame.high.integer());
+    #[expect(clippy::cast_precision_loss, reason = "planning")]
+    let integers = integers.map(|(low, high)| (high - low) as f64 + 1.0);
     let needed = match wish.tolerance {
-        _ if frame.data_type.is_integer() => high - low + 1.0,
+        _ if integers.is_some() => integers.unwrap_or(0.0),
         Tolerance::Absolute(error) if error > 0.0 => ((high - low) / (2.0 * error)).floor() + 1.0,
         Tolerance::Decimals(decimals) => codes_needed(frame, 10_f64.powi(decimals)),
         Tolerance::Relative(share) if survey.least_magnitude.is_finite() => {

@@ -5,11 +5,12 @@ use super::elements::number_text;
 use crate::codecs::ArrayDocument;
 use crate::codecs::formula::Formula;
 use crate::codecs::model::Model;
+use crate::codecs::short;
 use crate::metadata::edit::{Draft, Layout};
 use crate::metadata::json::{Limits, NonFinite, parse};
 use crate::metadata::{Node, Problems, v3};
 use crate::readers::{Opens, readers};
-use crate::transform::chain::Direction;
+use crate::transform::chain::{BoundCodec, Direction};
 use crate::transform::literal::Literal;
 use crate::transform::parameters::{CastValueParameters, Codec, ScaleOffsetParameters};
 use crate::transform::scalar::Scalar;
@@ -35,6 +36,38 @@ impl Candidate {
                 .unwrap_or(&words);
             Some((words.to_owned(), model.formula()))
         })?
+        .map(|(words, formula)| (words, formula.map(|formula| self.in_full(formula))))
+    }
+
+    /// A formula with the numbers that its parameters are in a type of so few digits that the shortest texts are others.
+    fn in_full(&self, formula: Formula) -> Formula {
+        if self.chain.data_type().bits() > 16 {
+            return formula;
+        }
+        let shifts = self.chain.codecs().iter().filter_map(|codec| match codec {
+            BoundCodec::ScaleOffset(codec) => Some([codec.offset, codec.scale]),
+            _ => None,
+        });
+        let numbers = shifts.flatten().flatten().filter_map(Scalar::magnitude);
+        let texts: Vec<_> = numbers
+            .map(|number| (short(number), number_text(number.to_f64())))
+            .collect();
+        let of = |token: &str| {
+            let known = texts.iter().find(|(short, _)| short == token);
+            known.map_or_else(|| token.to_owned(), |(_, full)| full.clone())
+        };
+        let rewritten = |text: &str| {
+            let parts = text.split_inclusive([' ', '(', ')']);
+            let parts = parts.map(|part| {
+                let end = part.trim_end_matches([' ', '(', ')']);
+                of(end) + &part[end.len()..]
+            });
+            parts.collect::<String>()
+        };
+        Formula {
+            encode: rewritten(&formula.encode),
+            decode: rewritten(&formula.decode),
+        }
     }
 
     /// What the reader that most people have makes of an array with this chain: its name and version, why it does not open it, and
@@ -51,8 +84,8 @@ impl Candidate {
             .map(|one| format!("{} {}", one.reader, one.version))
             .collect();
         let others = match others.as_slice() {
-            [] => "nor is another reader than this program known to".to_owned(),
-            some => format!("readers known to are {}", some.join(", ")),
+            [] => "no other program is known to".to_owned(),
+            some => format!("known to: {}", some.join(", ")),
         };
         Some(format!(
             "{} {} does not open this: {reason}; {others}",

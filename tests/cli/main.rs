@@ -25,6 +25,7 @@ mod man;
 mod migrate_legacy;
 mod scalar_streams;
 mod stores;
+mod suggest_edges;
 mod suggest_params;
 mod tree;
 mod validate;

@@ -192,9 +192,17 @@ fn transformation(candidate: &Candidate) -> String {
             None => format!("(x - {offset})"),
         },
     };
-    match scalar(&candidate.scale).as_str() {
+    let computed = match scalar(&candidate.scale).as_str() {
         "-" => shifted,
         scale => format!("{shifted} * {scale}"),
+    };
+    // A cast before the last one is to the type that is scaled in.
+    let first = candidate.codecs.get(0);
+    let wide =
+        first.filter(|first| first["name"] == "cast_value" && candidate.codecs[1].is_object());
+    match wide.and_then(|first| first["configuration"]["data_type"].as_str()) {
+        Some(wide) => format!("{computed} in {wide}"),
+        None => computed,
     }
 }
 
