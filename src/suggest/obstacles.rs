@@ -92,8 +92,11 @@ impl Obstacles<'_> {
         } else {
             refusal
         };
-        let refusal = self.with_code_out_of_range(refusal);
-        self.with_special(self.with_rejected(refusal))
+        let refusal = self.with_rejected(refusal);
+        match self.code_out_of_range() {
+            Some(reason) => refusal.detail(reason),
+            None => self.with_special(refusal),
+        }
     }
 
     /// The words for the types that were tried, with a verb to deny.
@@ -114,17 +117,13 @@ impl Obstacles<'_> {
     }
 
     /// Says that a code which was asked for is none of any type.
-    fn with_code_out_of_range(&self, refusal: Refusal) -> Refusal {
-        let Some(code) = self.frame.given_code() else {
-            return refusal;
-        };
+    fn code_out_of_range(&self) -> Option<String> {
+        let code = self.frame.given_code()?;
         let mut integers = self.types.iter().filter(|stored| stored.is_integer());
-        if integers.any(|stored| room(self.frame, *stored, 0).is_some()) {
-            return refusal;
-        }
-        refusal.detail(format!(
-            "--missing {code} is no code of the types that were tried, or leaves none for values"
-        ))
+        let none = !integers.any(|stored| room(self.frame, *stored, 0).is_some());
+        none.then(|| {
+            format!("--missing {code} is no code of the types that were tried, or leaves none for values")
+        })
     }
 
     fn with_rejected(&self, refusal: Refusal) -> Refusal {
