@@ -14,6 +14,9 @@ const EXACT: f64 = 9_007_199_254_740_992.0;
 /// How many digits an offset may have before those of the step are better.
 const DIGITS: i32 = 14;
 
+/// How many round numbers are looked at on either side of the middle.
+const BESIDE: i32 = 12;
+
 /// The codes that a type has for values and for what needs codes of its own, `more` of them for what lies among the values;
 /// `None` where there is no room.
 pub(super) fn room(frame: &Frame, stored: DataType, more: usize) -> Option<(Room, Vec<i128>)> {
@@ -183,7 +186,7 @@ fn offsets(frame: &Frame, step: &Step, room: Room) -> Vec<f64> {
         (near_first, near_last) if near_first <= near_last => (near_first, near_last),
         _ => (first, last),
     };
-    let at = |shift: f64| step.anchor + shift / step.scale;
+    let at = |shift: f64| tidy(step.anchor + shift / step.scale);
     let mut offsets = Vec::new();
     if step.anchor == 0.0 && unshifted {
         offsets.push(0.0);
@@ -199,6 +202,15 @@ fn offsets(frame: &Frame, step: &Step, room: Room) -> Vec<f64> {
     // A round number of steps is always on the grid.
     offsets.extend(roundest(first, last, &|shift| shift.fract() == 0.0).map(at));
     offsets
+}
+
+/// A sum without what its rounding added.
+fn tidy(sum: f64) -> f64 {
+    let short: f64 = format!("{sum:.13e}").parse().unwrap_or(sum);
+    if (short - sum).abs() <= 4.0 * f64::EPSILON * sum.abs() {
+        return short;
+    }
+    sum
 }
 
 /// The number between two others that has the fewest digits and is accepted; near the middle, where there are several.
@@ -226,14 +238,17 @@ fn roundest(low: f64, high: f64, accept: &dyn Fn(f64) -> bool) -> Option<f64> {
         if first > last {
             continue;
         }
-        let multiple = (middle / unit).round().clamp(first, last);
-        // Read from text, so that it is the nearest double to the round number.
-        let text = format!("{multiple}e{exponent}");
-        if let Ok(number) = text.parse::<f64>()
-            && (low..=high).contains(&number)
-            && accept(number)
-        {
-            return Some(number);
+        let nearest = (middle / unit).round().clamp(first, last);
+        let beside = (0..BESIDE).flat_map(|n| [nearest + f64::from(n), nearest - f64::from(n)]);
+        for multiple in beside.filter(|multiple| (first..=last).contains(multiple)) {
+            // Read from text, so that it is the nearest double to the round number.
+            let text = format!("{multiple}e{exponent}");
+            if let Ok(number) = text.parse::<f64>()
+                && (low..=high).contains(&number)
+                && accept(number)
+            {
+                return Some(number);
+            }
         }
     }
     None
@@ -355,5 +370,10 @@ mod tests {
         assert_eq!(roundest(-3.0, 5.0, &any), Some(0.0));
         assert_eq!(roundest(0.123_45, 0.123_46, &any), Some(0.12345));
         assert_eq!(roundest(1.0, 2.0, &|_| false), None);
+        // From 0.1 on, every fourth tenth: 48.5, 48.9, 49.3, 49.7 and so on.
+        let fourth = |x: f64| ((x - 0.1) * 2.5 + 1e-9).fract() < 2e-9;
+        assert_eq!(roundest(48.6, 49.2, &fourth), Some(48.9));
+        assert_eq!(tidy(0.1 + 0.2), 0.3);
+        assert_eq!(tidy(1.0 / 3.0), 1.0 / 3.0);
     }
 }

@@ -320,6 +320,7 @@ fn rate(
         .iter()
         .map(|rated| Merit {
             holds: rated.holds,
+            is_read: wish.all_types || rated.candidate.not_opened_by_zarr_python().is_none(),
             // Where sizes cannot be told, the codes that are used tell which is smaller.
             bytes: rated
                 .stored_bytes

@@ -789,9 +789,8 @@ fn refusals_measure_what_could_be_had_instead() {
     exit: 1
     --- stderr
     error: int16 cannot hold values from 180 to 330 as asked for
-      - --missing 40000 is no code of the types that were tried, or leaves none for values
       - int16: the values need 7501 codes, and it has 0, one being kept for what is missing
-      - the fill is NaN, for which no candidate has a code: scaled, it is no value of a type that the chain could scale in, or no code is left for it; all other values can be held
+      - --missing 40000 is no code of the types that were tried, or leaves none for values
     "
     );
     // What is said to be had can be had.
