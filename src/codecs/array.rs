@@ -10,7 +10,7 @@ use super::chain::{Chain, Serializer, unpermute};
 use super::error::{ChunkError, Failure, OpenError};
 use super::keys::ChunkKeys;
 use super::register::register_all;
-use super::shard::Shard;
+use super::shard::{RecentIndices, Shard};
 use crate::metadata::{v2, v3};
 use crate::transform::data_type::DataType;
 
@@ -34,6 +34,7 @@ pub struct OpenArray {
     pub(super) storage: ReadableStorage,
     pub(super) layout: Layout,
     max_memory: u64,
+    pub(super) indices: Option<RecentIndices>,
 }
 
 /// What is known of an array from its document.
@@ -71,6 +72,7 @@ impl OpenArray {
             storage,
             layout,
             max_memory: MAX_MEMORY,
+            indices: None,
         })
     }
 
@@ -101,6 +103,14 @@ impl OpenArray {
     #[must_use]
     pub fn with_granted_memory(self, granted: u64) -> Self {
         self.with_max_memory(granted.saturating_mul(2).max(MAX_MEMORY))
+    }
+
+    /// Keeps the indices of the shards that were opened last, for callers that open a shard once for each of its pieces. Only for
+    /// stores that nobody changes meanwhile: a shard of another length is noticed, and nothing else.
+    #[must_use]
+    pub fn keeping_indices(mut self) -> Self {
+        self.indices = Some(RecentIndices::default());
+        self
     }
 
     /// The bytes that a stored chunk has at most. No codec makes one much larger than its values; a file that is, is no chunk

@@ -113,6 +113,24 @@ impl ChunkEncoder {
         unpermute(&index, &order)
     }
 
+    /// The place of an inner chunk in the order in which shards hold them, by its index; `None` where there is no such one.
+    #[must_use]
+    pub fn inner_number(&self, inner: &[u64]) -> Option<usize> {
+        let (sharding, order) = self.sharding()?;
+        let mut number = 0_u64;
+        for (axis, length) in order.iter().zip(&sharding.grid) {
+            let at = inner.get(*axis).filter(|at| *at < length)?;
+            number = number * length + at;
+        }
+        usize::try_from(number).ok()
+    }
+
+    /// The dimensions in the order of the index of a shard, whose last one runs fastest; `None` where chunks are encoded whole.
+    #[must_use]
+    pub fn shard_order(&self) -> Option<Vec<usize>> {
+        self.sharding().map(|(_, order)| order)
+    }
+
     /// The number of inner chunks along each dimension of a shard.
     #[must_use]
     pub fn inner_grid(&self) -> Vec<u64> {
@@ -186,7 +204,7 @@ impl ShardIndex<'_> {
     /// Where the shard has no such inner chunk.
     pub fn add(&mut self, inner: &[u64], length: u64) -> Result<u64, Failure> {
         let offset = self.end;
-        let number = self.number(inner);
+        let number = self.encoder.inner_number(inner);
         let entry = number.and_then(|n| self.entries.get_mut(2 * n..2 * n + 2));
         let entry = entry.ok_or_else(|| {
             Failure::unsound(format!(
@@ -216,17 +234,6 @@ impl ShardIndex<'_> {
         let bytes = sharding.encode_index(&self.entries)?;
         let start = if sharding.index_first { 0 } else { self.end };
         Ok((start, bytes))
-    }
-
-    /// The place of an inner chunk in the index.
-    fn number(&self, inner: &[u64]) -> Option<usize> {
-        let (sharding, order) = self.encoder.sharding()?;
-        let mut number = 0_u64;
-        for (axis, length) in order.iter().zip(&sharding.grid) {
-            let at = inner.get(*axis).filter(|at| *at < length)?;
-            number = number * length + at;
-        }
-        usize::try_from(number).ok()
     }
 }
 

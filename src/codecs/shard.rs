@@ -4,7 +4,9 @@
 //! shard in one piece, and asks for the encoded fill whether or not an inner chunk is missing. So shards are read here.
 
 use std::borrow::Cow;
+use std::collections::VecDeque;
 use std::num::NonZeroU64;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use zarrs::storage::StoreKey;
 use zarrs::storage::byte_range::ByteRange;
@@ -53,6 +55,43 @@ impl Index {
                 "the index of the shard points to {length} bytes at {offset}, beyond the {shard_bytes} bytes of the shard"
             ))),
         }
+    }
+}
+
+/// The indices of the shards that were opened last: each with the key of its shard, and the length that the shard had.
+#[derive(Debug, Default)]
+pub(super) struct RecentIndices(Mutex<VecDeque<(StoreKey, u64, Arc<Index>)>>);
+
+impl RecentIndices {
+    /// How many are kept: those of neighbours along a few dimensions.
+    const KEPT: usize = 8;
+
+    /// The bytes that they take at most; the last one is kept in any case.
+    const BYTES: usize = 32 << 20;
+
+    fn find(&self, key: &StoreKey, bytes: u64) -> Option<Arc<Index>> {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = kept
+            .iter()
+            .find(|(known, length, _)| known == key && *length == bytes);
+        found.map(|(_, _, index)| Arc::clone(index))
+    }
+
+    fn keep(&self, key: &StoreKey, bytes: u64, index: &Arc<Index>) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.retain(|(known, _, _)| known != key);
+        kept.push_front((key.clone(), bytes, Arc::clone(index)));
+        let mut room = Self::BYTES;
+        let mut fitting = 0;
+        for (_, _, index) in kept.iter().take(Self::KEPT) {
+            let size = size_of_val(index.0.as_slice());
+            if fitting > 0 && size > room {
+                break;
+            }
+            room = room.saturating_sub(size);
+            fitting += 1;
+        }
+        kept.truncate(fitting);
     }
 }
 
@@ -182,7 +221,7 @@ pub struct Shard<'a> {
     chunk: Vec<u64>,
     key: StoreKey,
     bytes: u64,
-    index: Index,
+    index: Arc<Index>,
 }
 
 impl<'a> Shard<'a> {
@@ -197,6 +236,13 @@ impl<'a> Shard<'a> {
             let Some(bytes) = array.size(&key)? else {
                 return Ok(None);
             };
+            if let Some(index) = array
+                .indices
+                .as_ref()
+                .and_then(|kept| kept.find(&key, bytes))
+            {
+                return Ok(Some((key, bytes, index)));
+            }
             let start = sharding.index_start(bytes)?;
             array.check_memory(
                 sharding.index_bytes.saturating_mul(2),
@@ -209,6 +255,10 @@ impl<'a> Shard<'a> {
             let index = sharding
                 .decode_index(&encoded)
                 .map_err(|failure| failure.in_codec("the index of the shard"))?;
+            let index = Arc::new(index);
+            if let Some(kept) = &array.indices {
+                kept.keep(&key, bytes, &index);
+            }
             Ok(Some((key, bytes, index)))
         });
         let opened = opened.map_err(|failure| array.error(chunk, failure))?;
@@ -307,5 +357,42 @@ impl<'a> Shard<'a> {
 
     fn error(&self, inner: &[u64], failure: Failure) -> ChunkError {
         self.array.error(&self.chunk, failure.in_inner_chunk(inner))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(n: usize) -> StoreKey {
+        StoreKey::new(format!("c/{n}")).unwrap()
+    }
+
+    #[test]
+    fn indices_are_found_again_unless_the_shard_has_another_length() {
+        let kept = RecentIndices::default();
+        kept.keep(&key(0), 100, &Arc::new(Index(vec![0, 4])));
+        assert_eq!(kept.find(&key(0), 100).unwrap().0, [0, 4]);
+        assert!(kept.find(&key(0), 101).is_none());
+        assert!(kept.find(&key(1), 100).is_none());
+        kept.keep(&key(0), 101, &Arc::new(Index(vec![4, 4])));
+        assert_eq!(kept.find(&key(0), 101).unwrap().0, [4, 4]);
+        assert!(kept.find(&key(0), 100).is_none());
+    }
+
+    #[test]
+    fn few_indices_are_kept_and_only_one_that_is_large() {
+        let kept = RecentIndices::default();
+        for n in 0..10 {
+            kept.keep(&key(n), 1, &Arc::new(Index(vec![0, 1])));
+        }
+        assert_eq!(kept.0.lock().unwrap().len(), RecentIndices::KEPT);
+        assert!(kept.find(&key(1), 1).is_none() && kept.find(&key(9), 1).is_some());
+        let large = Arc::new(Index(vec![0; RecentIndices::BYTES / 8 + 2]));
+        kept.keep(&key(10), 1, &large);
+        assert_eq!(kept.0.lock().unwrap().len(), 1);
+        assert!(kept.find(&key(10), 1).is_some());
+        kept.keep(&key(11), 1, &Arc::new(Index(vec![0, 1])));
+        assert!(kept.find(&key(10), 1).is_none() && kept.find(&key(11), 1).is_some());
     }
 }

@@ -44,6 +44,12 @@ impl StagedObject {
             .write_all_at(&self.file, &self.path, bytes, offset)
     }
 
+    /// Lets the system begin to write the object to the disk, once it is complete and has been read back: what is written by then is
+    /// dropped from memory.
+    pub fn begin_flush(&self) {
+        Files::begin_flush(&self.file);
+    }
+
     /// Reads as many bytes as the buffer has, from where the last reading ended.
     ///
     /// # Errors
@@ -122,7 +128,9 @@ impl Staging {
     pub fn write(&self, key: &str, bytes: &[u8]) -> Result<(), StoreError> {
         let path = self.path_of(key)?;
         let file = self.in_directory(&path, |files| files.create_new(&path))?;
-        self.workspace.files().write_all(&file, &path, bytes)
+        self.workspace.files().write_all(&file, &path, bytes)?;
+        Files::begin_flush(&file);
+        Ok(())
     }
 
     /// Begins an object that must not be there yet, to be written part by part.

@@ -73,6 +73,12 @@ fn with_floats(values: &[f32], fill: Value) -> Sandbox {
     sandbox
 }
 
+/// The values of a store.
+fn values_of(sandbox: &Sandbox, store: &str) -> Vec<f32> {
+    let values = values(sandbox, store);
+    values.iter().map(|value| value.parse().unwrap()).collect()
+}
+
 /// The values of a store as lines of JSON.
 fn values(sandbox: &Sandbox, store: &str) -> Vec<String> {
     let outcome = sandbox.run(&format!("decode {store} -"));
@@ -252,6 +258,8 @@ fn values_on_the_grid_come_back_bit_for_bit_from_the_same_bytes_for_any_number_o
     let cuts = [
         "--chunks 30,40",
         "--chunks 10,10 --shards 40,50",
+        // 15 shards: one thread makes shard after shard, and several make one together.
+        "--chunks 5,5 --shards 20,30",
         "--chunks 30,40 --compressor blosc:lz4:5:shuffle",
         "--chunks 30,40 --compressor gzip:1",
         "--chunks 30,40 --compressor none",
@@ -273,6 +281,66 @@ fn values_on_the_grid_come_back_bit_for_bit_from_the_same_bytes_for_any_number_o
         succeeds(&sandbox.run("decode out8.zarr back.npy --overwrite"));
         let back = fs::read(sandbox.path().join("back.npy")).unwrap();
         assert_eq!(back[back.len() - data.len()..], data, "{cut}");
+    }
+}
+
+/// The figures of a run, but for bytes and time.
+fn figures(outcome: &Outcome) -> Vec<Value> {
+    let report: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let arrays = report["arrays"].as_array().unwrap();
+    let kept = ["values", "losses", "errors", "storage"];
+    arrays
+        .iter()
+        .flat_map(|array| kept.map(|member| array[member].clone()))
+        .collect()
+}
+
+#[test]
+fn shards_and_their_figures_are_the_same_whoever_made_them() {
+    let sandbox = Sandbox::new();
+    let values: Vec<f32> = (0..240 * 60).map(|n| (n % 977) as f32 * 0.37).collect();
+    let mut document = plain("float32", &[240, 60], &[40, 60], json!(0.0));
+    let chunks: Vec<_> = values.chunks(40 * 60).map(floats).collect();
+    let keys: Vec<String> = (0..chunks.len()).map(|n| format!("c/{n}/0")).collect();
+    let chunks: Vec<_> = keys.iter().map(String::as_str).zip(chunks).collect();
+    write_array(&sandbox.path().join("plain.zarr"), &document, &chunks);
+    // The same values, with the dimensions of the shards exchanged.
+    let inner = json!([{"name": "bytes", "configuration": {"endian": "big"}}]);
+    document["codecs"] = json!([
+        {"name": "transpose", "configuration": {"order": [1, 0]}},
+        {"name": "sharding_indexed", "configuration": {
+            "chunk_shape": [6, 4], "codecs": inner, "index_location": "start",
+            "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "crc32c"}],
+        }},
+    ]);
+    document["chunk_grid"]["configuration"]["chunk_shape"] = json!([20, 30]);
+    write_array(&sandbox.path().join("transposed.zarr"), &document, &[]);
+    let flags = "--to int16 --scale 50";
+    for (input, cut) in [
+        ("plain", "--chunks 4,6 --shards 20,30"),
+        ("plain", "--chunks 4,6 --shards 240,60"),
+        ("plain", "--chunks 3,60 --shards 30,60 --compressor zstd:1"),
+        ("transposed", "--fill-value 7 --write-empty"),
+    ] {
+        let mut first = None;
+        for threads in [1, 2, 8] {
+            let outcome = sandbox.run(&format!(
+                "encode {input}.zarr out{threads}.zarr {flags} {cut} -j {threads} --overwrite --format json"
+            ));
+            succeeds(&outcome);
+            let files = tree(&sandbox.path().join(format!("out{threads}.zarr")));
+            let made = (files, figures(&outcome));
+            assert_eq!(first.get_or_insert(made.clone()), &made, "{cut} {threads}");
+        }
+        let expected = if input == "plain" {
+            &values[..]
+        } else {
+            &[0.0; 240 * 60]
+        };
+        let read = values_of(&sandbox, "out8.zarr");
+        for (read, expected) in read.iter().zip(expected) {
+            assert!((read - expected).abs() <= 0.010_01, "{read} {expected}");
+        }
     }
 }
 

@@ -43,7 +43,12 @@ pub(super) fn report(args: &EncodeArgs, done: &[(String, Done)], written: bool) 
         allowed_losses: allowed.into_iter().map(LossKind::name).collect(),
         arrays: done
             .iter()
-            .map(|(path, done)| array(args, path, done))
+            .map(|(path, done)| {
+                let mut array = array(args, path, done);
+                // What was written until the run was refused depends on threads, and is gone.
+                array.storage = array.storage.filter(|_| written);
+                array
+            })
             .collect(),
     }
 }

@@ -2,8 +2,11 @@
 
 use std::ops::Range;
 
+use super::super::rewrite::input::chunk_error;
+use super::super::rewrite::output::key;
 use super::job::Codes;
 use super::plan::Built;
+use super::tally::Tally;
 use super::write::{Stop, failure, mismatch};
 use crate::codecs::{Failure, OpenArray, ShardIndex};
 use crate::error::Error;
@@ -48,10 +51,9 @@ impl Built {
         for number in 0..pieces {
             let inner = self.encoder.inner_index(number);
             let place = piece_box(shard, &inner, &lengths);
-            let Some(inside) = intersection(&place, part) else {
+            if intersection(&place, part).is_none() {
                 continue;
-            };
-            let _ = inside;
+            }
             let piece = self.expand(&place, part, &codes.codes);
             if omit && super::examine::all_are(self.fill_code, &piece) {
                 continue;
@@ -79,34 +81,30 @@ fn put(bytes: &mut Vec<u8>, at: u64, part: &[u8]) {
     bytes[at..end].copy_from_slice(part);
 }
 
-/// Writes shards one after the other, each piece by piece.
+/// Writes one shard, piece by piece.
 pub(super) struct ShardWriter<'a> {
-    pub(super) built: &'a Built,
-    pub(super) staging: &'a Staging,
+    built: &'a Built,
+    staging: &'a Staging,
     /// The path of the array.
-    pub(super) path: &'a str,
+    path: &'a str,
     /// Opened on what is written, to read it back.
-    pub(super) reader: Option<&'a OpenArray>,
+    reader: Option<&'a OpenArray>,
     open: Option<Open<'a>>,
-    /// Shards that were finished, and their bytes.
-    pub(super) shards: u64,
-    pub(super) bytes: u64,
-    /// Shards of which no piece was worth writing.
-    pub(super) dropped: u64,
+    /// What was counted on the shard.
+    pub(super) tally: Tally,
 }
 
-/// The shard that is being written.
+/// A shard of which a piece is written.
 struct Open<'a> {
     shard: Vec<u64>,
     index: ShardIndex<'a>,
-    /// Made with the first piece.
-    object: Option<StagedObject>,
+    object: StagedObject,
     /// Offset, length and checksum of the pieces so far.
     written: Vec<(u64, usize, u32)>,
 }
 
 impl<'a> ShardWriter<'a> {
-    pub(super) const fn new(
+    pub(super) fn new(
         built: &'a Built,
         staging: &'a Staging,
         path: &'a str,
@@ -118,92 +116,77 @@ impl<'a> ShardWriter<'a> {
             path,
             reader,
             open: None,
-            shards: 0,
-            bytes: 0,
-            dropped: 0,
+            tally: Tally::default(),
         }
     }
 
-    /// Writes the pieces of a shard that come next.
+    /// Writes the pieces of the shard that come next. Its file is made with the first of them.
     pub(super) fn write(&mut self, shard: &[u64], pieces: Vec<Piece>) -> Result<(), Stop> {
-        let broken = |error: &Failure| Stop::from(failure(self.path, shard, error));
-        if self.open.as_ref().is_none_or(|open| open.shard != shard) {
-            self.finish()?;
-            self.open = Some(Open {
-                shard: shard.to_vec(),
-                index: self
-                    .built
-                    .encoder
-                    .shard_index()
-                    .map_err(|error| broken(&error))?,
-                object: None,
-                written: Vec::new(),
-            });
-        }
-        let Some(open) = &mut self.open else {
-            return Ok(());
-        };
+        let broken = |error: Failure| failure(self.path, shard, &error);
         for piece in pieces {
+            let open = match &mut self.open {
+                Some(open) => open,
+                none => {
+                    let encoder = &self.built.encoder;
+                    let name = key(self.path, &encoder.chunk_key(shard));
+                    none.insert(Open {
+                        shard: shard.to_vec(),
+                        index: encoder.shard_index().map_err(broken)?,
+                        object: self.staging.create(&name).map_err(Error::from)?,
+                        written: Vec::new(),
+                    })
+                }
+            };
             let length = piece.encoded.len();
             let at = open.index.add(&piece.inner, length as u64);
-            let at = at.map_err(|error| failure(self.path, shard, &error))?;
-            if open.object.is_none() {
-                let key = self.built.encoder.chunk_key(shard);
-                let key = super::super::rewrite::output::key(self.path, &key);
-                open.object = Some(self.staging.create(&key).map_err(Error::from)?);
-            }
-            if let Some(object) = &open.object {
-                object.write_at(&piece.encoded, at).map_err(Error::from)?;
-            }
+            let at = at.map_err(broken)?;
+            let written = open.object.write_at(&piece.encoded, at);
+            written.map_err(Error::from)?;
             open.written.push((at, length, piece.checksum));
         }
         Ok(())
     }
 
-    /// Completes the shard that is being written, and reads it back.
-    pub(super) fn finish(&mut self) -> Result<(), Stop> {
-        let Some(open) = self.open.take() else {
-            return Ok(());
-        };
-        let Some(mut object) = open.object else {
-            self.dropped += 1;
-            return Ok(());
+    /// Completes the shard, reads it back, and returns what was counted on it.
+    pub(super) fn finish(self) -> Result<Tally, Stop> {
+        let mut tally = self.tally;
+        let Some(mut open) = self.open else {
+            tally.dropped += 1;
+            return Ok(tally);
         };
         let (at, index) = open
             .index
             .finish()
             .map_err(|error| failure(self.path, &open.shard, &error))?;
-        object.write_at(&index, at).map_err(Error::from)?;
-        self.shards += 1;
-        let pieces: u64 = open
-            .written
-            .iter()
-            .map(|(_, length, _)| *length as u64)
-            .sum();
-        self.bytes += pieces + index.len() as u64;
+        open.object.write_at(&index, at).map_err(Error::from)?;
+        let pieces = open.written.iter().map(|(_, length, _)| *length as u64);
+        tally.chunks += 1;
+        tally.bytes += pieces.sum::<u64>() + index.len() as u64;
         let Some(reader) = self.reader else {
-            return Ok(());
+            open.object.begin_flush();
+            return Ok(tally);
         };
         let failed = |error: StoreError| Stop::from(Error::from(error));
         let mut bytes = Vec::new();
         for (at, length, checksum) in &open.written {
             bytes.resize(*length, 0);
-            object.seek(*at).map_err(failed)?;
-            object.read_back(&mut bytes).map_err(failed)?;
+            open.object.seek(*at).map_err(failed)?;
+            open.object.read_back(&mut bytes).map_err(failed)?;
             if crc32c::crc32c(&bytes) != *checksum {
                 return Err(mismatch(self.path, &open.shard).into());
             }
         }
         bytes.resize(index.len(), 0);
-        object.seek(at).map_err(failed)?;
-        object.read_back(&mut bytes).map_err(failed)?;
+        open.object.seek(at).map_err(failed)?;
+        open.object.read_back(&mut bytes).map_err(failed)?;
         // That the index leads to the pieces is for the reader to say, who knows nothing of how it was written.
         let opened = reader
             .open_shard(&open.shard)
-            .map_err(|error| super::super::rewrite::input::chunk_error(self.path, &error))?;
+            .map_err(|error| chunk_error(self.path, &error))?;
         if bytes != index || opened.is_none() {
             return Err(mismatch(self.path, &open.shard).into());
         }
-        Ok(())
+        open.object.begin_flush();
+        Ok(tally)
     }
 }

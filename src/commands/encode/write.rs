@@ -14,7 +14,7 @@ use super::plan::{Blueprint, Built, with_array};
 use super::shards::{Piece, ShardWriter, piece_box};
 use super::source::Existing;
 use super::tally::{InOrder, Tally};
-use super::tasks::{Task, Tasks};
+use super::tasks::{Counted, Task, Tasks};
 use super::{EncodeArgs, LossKind};
 use crate::catalog::named;
 use crate::codecs::{ArrayDocument, Failure, OpenArray};
@@ -188,10 +188,12 @@ impl Run<'_> {
             progress.advance(bytes);
             progress.say(|| clock.shares());
         };
-        let written = if writer.tasks.streamed {
-            writer.stream(tasks, clock, &done)?
-        } else {
+        let written = if !writer.tasks.in_blocks {
             writer.whole(tasks, clock, &done)?
+        } else if writer.shards_keep_threads_busy() {
+            writer.shards_at_once(clock, &done)?
+        } else {
+            writer.shard_by_shard(tasks, clock, &done)?
         };
         drop::<Progress>(progress);
         tally.merge(written);
@@ -274,14 +276,26 @@ impl<'a> Writer<'a> {
         })
     }
 
-    fn list(&self) -> (Option<u64>, Box<dyn Iterator<Item = Task> + Send + '_>) {
-        let boxes = self.existing.map(|existing| {
+    fn list(&self) -> Counted<'_, Task> {
+        self.tasks.list(self.existing_boxes())
+    }
+
+    /// The boxes of the chunks of INPUT that are there.
+    fn existing_boxes(&self) -> Option<Vec<Vec<Range<u64>>>> {
+        self.existing.map(|existing| {
             let boxes = existing
                 .iter()
                 .map(|(index, _)| chunk_box(index, &self.input_chunk));
             boxes.collect()
-        });
-        self.tasks.list(&self.built.encoder, boxes)
+        })
+    }
+
+    /// Whether there are enough shards for each thread to make its own. Else all threads work on one.
+    fn shards_keep_threads_busy(&self) -> bool {
+        const SHARDS_OF_A_THREAD: u64 = 8;
+        let threads = self.run.pipeline.threads.max(1) as u64;
+        let (count, _) = self.tasks.shards(self.existing_boxes());
+        count.is_none_or(|count| count / threads >= SHARDS_OF_A_THREAD)
     }
 
     /// The bytes of the values of a task.
@@ -300,7 +314,7 @@ impl<'a> Writer<'a> {
     /// The memory that a task takes at most.
     fn working_bytes(&self) -> u64 {
         let values = self.task_bytes();
-        let piece = match self.tasks.streamed {
+        let piece = match self.tasks.in_blocks {
             true => self.built.encoder.inner_chunk_shape(),
             false => Some(self.built.encoder.chunk_shape()),
         };
@@ -370,8 +384,36 @@ impl<'a> Writer<'a> {
         Ok(all.sum())
     }
 
-    /// Runs tasks that make pieces of shards, and writes those in order.
-    fn stream(
+    /// Runs tasks each of which makes a shard, block by block.
+    fn shards_at_once(&self, clock: &Clock, done: &(impl Fn(&Task) + Sync)) -> Result<Tally, Stop> {
+        let working = self.working_bytes();
+        let (_, shards) = self.tasks.shards(self.existing_boxes());
+        let all = InOrder::default();
+        let outcome = self.run.pipeline.unordered(
+            (0_u64..).zip(shards),
+            |_| working,
+            OnFailure::Stop,
+            |(number, shard)| -> Result<(), Stop> {
+                let mut writer = self.shard_writer();
+                for task in self.tasks.blocks_of(&shard) {
+                    self.run.pipeline.interrupt.check().map_err(Error::from)?;
+                    let (pieces, tally) = self.pieces(&task, clock)?;
+                    writer.tally.merge(tally);
+                    if self.may_write() {
+                        clock.time(Phase::Write, || writer.write(&shard, pieces))?;
+                    }
+                    done(&task);
+                }
+                all.add(number, self.finished(writer, clock)?);
+                Ok(())
+            },
+        );
+        outcome.into_result().map_err(stopped)?;
+        Ok(all.sum())
+    }
+
+    /// Runs tasks that make blocks of shards, and writes those in order.
+    fn shard_by_shard(
         &self,
         tasks: impl Iterator<Item = Task> + Send,
         clock: &Clock,
@@ -379,8 +421,7 @@ impl<'a> Writer<'a> {
     ) -> Result<Tally, Stop> {
         let working = self.working_bytes();
         let mut sum = Tally::default();
-        let path = &self.blueprint.path;
-        let mut shards = ShardWriter::new(self.built, self.run.staging, path, self.reader);
+        let mut current: Option<(Vec<u64>, ShardWriter<'_>)> = None;
         let ended = self.run.pipeline.ordered(
             tasks,
             |_| working,
@@ -390,22 +431,37 @@ impl<'a> Writer<'a> {
             },
             |Streamed { task, outcome }| -> Result<(), Stop> {
                 let (pieces, tally) = outcome?;
-                sum.merge(tally);
+                if let Some((_, writer)) = current.take_if(|(shard, _)| *shard != task.shard) {
+                    sum.merge(self.finished(writer, clock)?);
+                }
+                let (_, writer) =
+                    current.get_or_insert_with(|| (task.shard.clone(), self.shard_writer()));
+                writer.tally.merge(tally);
                 if self.may_write() {
-                    clock.time(Phase::Write, || shards.write(&task.shard, pieces))?;
+                    clock.time(Phase::Write, || writer.write(&task.shard, pieces))?;
                 }
                 done(&task);
                 Ok(())
             },
         );
         ended.map_err(stopped)?;
-        if self.may_write() {
-            clock.time(Phase::Write, || shards.finish())?;
+        if let Some((_, writer)) = current {
+            sum.merge(self.finished(writer, clock)?);
         }
-        sum.chunks = shards.shards;
-        sum.bytes = shards.bytes;
-        sum.dropped = shards.dropped;
         Ok(sum)
+    }
+
+    fn shard_writer(&self) -> ShardWriter<'a> {
+        let path = &self.blueprint.path;
+        ShardWriter::new(self.built, self.run.staging, path, self.reader)
+    }
+
+    /// Completes a shard, unless nothing may be written any more, and says what was counted on it.
+    fn finished(&self, writer: ShardWriter<'_>, clock: &Clock) -> Result<Tally, Stop> {
+        match self.may_write() {
+            true => clock.time(Phase::Write, || writer.finish()),
+            false => Ok(writer.tally),
+        }
     }
 
     /// The pieces of a shard that a task makes.
@@ -453,6 +509,7 @@ impl<'a> Writer<'a> {
             });
             Ok(())
         })?;
+        pieces.sort_by_cached_key(|piece| self.built.encoder.inner_number(&piece.inner));
         Ok((pieces, tally))
     }
 

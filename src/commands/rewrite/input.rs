@@ -121,7 +121,7 @@ pub(in super::super) fn open(
         })
     })?;
     storage.limit(array.longest_stored_chunk());
-    Ok(array.with_granted_memory(memory))
+    Ok(array.with_granted_memory(memory).keeping_indices())
 }
 
 /// A problem of an array's document, with the place that it is at.
