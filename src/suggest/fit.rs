@@ -10,8 +10,8 @@ use super::steps::shortened;
 use crate::transform::data_type::DataType;
 use crate::transform::scalar::Scalar;
 
-/// How many values are looked at to find a grid; all of a sample are looked at to confirm it.
-const PROBED: usize = 2048;
+/// How many doubles are looked at before all are.
+const PROBED: usize = 64;
 
 /// How often an interval is cut to find its ends.
 const CUTS: usize = 80;
@@ -62,21 +62,21 @@ fn fit_intervals(sorted: &[f64], data_type: DataType, near: FoundGrid) -> Option
             high: toward(above),
         })
     };
-    let all: Vec<Interval> = probes(sorted, sorted.len())
-        .map(interval)
+    let all: Vec<Interval> = sorted
+        .iter()
+        .map(|value| interval(*value))
         .collect::<Option<_>>()?;
-    let some: Vec<Interval> = probes(&all, PROBED).collect();
     // How far the best start misses for a step; at most 0 where there is one.
-    let starts = |intervals: &[Interval], step: f64| {
+    let starts = |step: f64| {
         let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
-        for one in intervals {
+        for one in &all {
             low = low.max(one.low - one.multiple * step);
             high = high.min(one.high - one.multiple * step);
         }
         (low, high)
     };
     let miss = |step: f64| {
-        let (low, high) = starts(&some, step);
+        let (low, high) = starts(step);
         low - high
     };
     let last = all.last()?;
@@ -112,20 +112,13 @@ fn fit_intervals(sorted: &[f64], data_type: DataType, near: FoundGrid) -> Option
     let scales = [from_steps, from_scales, Some(1.0 / best)];
     scales.into_iter().flatten().find_map(|scale| {
         let step = 1.0 / scale;
-        let (low, high) = starts(&all, step);
+        let (low, high) = starts(step);
         let start = (low <= high).then(|| round_start(low, high, step))?;
         Some(Fit {
             scale,
             anchor: start,
         })
     })
-}
-
-/// Values of a slice, evenly spread, the first and the last among them.
-fn probes<T: Copy>(all: &[T], count: usize) -> impl Iterator<Item = T> {
-    let stride = all.len().div_ceil(count.max(1)).max(1);
-    let ends = all.last().copied();
-    all.iter().step_by(stride).copied().chain(ends)
 }
 
 /// The number in an interval with the fewest digits.
@@ -169,11 +162,9 @@ fn fit_doubles(sorted: &[f64], near: FoundGrid) -> Option<Fit> {
         code / scale + anchor == value
     };
     let all = |anchor: f64, scale: f64| sorted.iter().all(|x| explains(anchor, scale, *x));
-    let mut tried = 0;
-    let mut holds = |anchor: f64| {
-        tried += 1;
-        probes(sorted, 64).all(|x| explains(anchor, scale, x)) && all(anchor, scale)
-    };
+    let some = sorted.iter().step_by(sorted.len().div_ceil(PROBED).max(1));
+    let holds =
+        |anchor: f64| some.clone().all(|x| explains(anchor, scale, *x)) && all(anchor, scale);
     let anchors = [0.0, low, high, low / 2.0 + high / 2.0];
     if let Some(anchor) = anchors.into_iter().find(|anchor| holds(*anchor)) {
         return Some(Fit { scale, anchor });

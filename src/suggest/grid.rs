@@ -273,6 +273,17 @@ fn step_near(sorted: &[f64], grain: f64, closest: f64, apart: f64) -> Option<Fou
         }
         reach = (reach * 2.0).min(high - low);
     }
+    // Far pairs that share no value, so that what each was rounded by averages out.
+    let half = sorted.len() / 2;
+    let pairs = sorted.iter().zip(sorted.iter().skip(half));
+    let (mut distances, mut multiples) = (0.0, 0.0);
+    for (near, far) in pairs {
+        distances += far - near;
+        multiples += ((far - near) / step).round();
+    }
+    if multiples > 0.0 {
+        step = distances / multiples;
+    }
     let slack = (2.0 * grain).max(step * 1e-6);
     let explains = |value: &f64| {
         let distance = value - low;
