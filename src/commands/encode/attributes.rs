@@ -70,7 +70,7 @@ impl Changes {
     }
 
     /// The same with the values that INPUT has: of arrays of Zarr v2, conversion makes the fill `_FillValue`.
-    pub(super) fn as_in(mut self, attributes: Option<&Value>) -> Self {
+    pub(super) fn with_values_of(mut self, attributes: Option<&Value>) -> Self {
         for (name, value) in &mut self.removed {
             if let Some(original) = attributes.and_then(|attributes| attributes.get(name)) {
                 *value = Draft::from(original);

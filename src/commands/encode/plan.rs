@@ -283,7 +283,7 @@ impl<'a> Blueprint<'a> {
         let changes = match self.args.keep_attributes {
             true => Changes::default(),
             false => Changes::of(self.attributes(), self.args.domain(), &packing)
-                .as_in(self.original.and_then(attributes::of)),
+                .with_values_of(self.original.and_then(attributes::of)),
         };
         let (document, codes, replaced) = self.documents(&packing, fill, fill_code, &changes)?;
         let encoder = encoder(&codes).map_err(|error| {
