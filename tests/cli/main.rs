@@ -16,6 +16,7 @@ mod decode_cf;
 mod decode_csv;
 mod decode_report;
 mod encode;
+mod encode_losses;
 mod encode_stores;
 mod exit_codes;
 mod global_flags;
