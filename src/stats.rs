@@ -50,6 +50,75 @@ pub struct PartMeasures {
     pub squares: f64,
 }
 
+/// Sums of doubles have an order, so that each of so many lanes has its own, and lanes become vectors.
+pub const LANES: usize = 4;
+
+/// The error of a value, and the value.
+pub type ErrorOf = (f64, f64);
+
+impl PartMeasures {
+    /// Measures errors but for the largest relative one, and tells whether one of those may be larger than `known`: a division for
+    /// each value would take longer than all the rest. A value that is NaN is relative to nothing.
+    #[inline(always)]
+    pub fn over(
+        rows: impl Iterator<Item = [ErrorOf; LANES]>,
+        rest: impl Iterator<Item = ErrorOf>,
+        known: f64,
+    ) -> (Self, bool) {
+        let mut count = 0;
+        let mut largest = [0.0; LANES];
+        let mut margins = [f64::NEG_INFINITY; LANES];
+        let mut sum = [0.0; LANES];
+        let mut squares = [0.0; LANES];
+        let mut add = |n: usize, (error, value): ErrorOf| {
+            let size = error.abs();
+            largest[n] = larger(size, largest[n]);
+            // Rounding keeps order: where the quotient is larger than what is known, the error is not below the product.
+            margins[n] = larger(size - known * value.abs(), margins[n]);
+            sum[n] += error;
+            squares[n] += error * error;
+        };
+        for row in rows {
+            count += LANES as u64;
+            for (n, error) in row.into_iter().enumerate() {
+                add(n, error);
+            }
+        }
+        for (n, error) in rest.enumerate() {
+            count += 1;
+            add(n, error);
+        }
+        let total = |lanes: [f64; LANES]| lanes.into_iter().fold(0.0, |sum, lane| sum + lane);
+        let part = Self {
+            count,
+            largest_absolute: largest.into_iter().fold(0.0, larger),
+            largest_relative: 0.0,
+            sum: total(sum),
+            squares: total(squares),
+        };
+        let further =
+            part.largest_absolute > 0.0 && margins.into_iter().any(|margin| margin >= 0.0);
+        (part, further)
+    }
+
+    /// The relative size of an error; none beside a value of 0.
+    #[must_use]
+    pub fn relative((error, value): ErrorOf) -> f64 {
+        if value == 0.0 {
+            0.0
+        } else {
+            (error / value).abs()
+        }
+    }
+}
+
+/// The larger of two numbers, the second of which is not NaN: what `max` takes care of keeps loops from becoming vectors.
+#[must_use]
+#[inline(always)]
+pub fn larger(a: f64, b: f64) -> f64 {
+    if a > b { a } else { b }
+}
+
 impl ErrorMeasures {
     /// Adds what was measured on a few values.
     pub fn add_part(&mut self, part: &PartMeasures) {
@@ -78,21 +147,19 @@ impl ErrorMeasures {
         const TERMS: usize = 256;
         let blocks = originals.chunks(TERMS).zip(decoded.chunks(TERMS));
         for (originals, decoded) in blocks {
-            let (mut sum, mut squares) = (0.0, 0.0);
-            let (mut absolute, mut relative) = (0.0_f64, 0.0_f64);
-            for (original, decoded) in originals.iter().zip(decoded) {
-                let error = decoded - original;
-                sum += error;
-                squares += error * error;
-                absolute = absolute.max(error.abs());
-                let share = (error / original).abs();
-                relative = relative.max(if *original == 0.0 { 0.0 } else { share });
+            let (rows, rest) = originals.as_chunks::<LANES>();
+            let (decoded_rows, decoded_rest) = decoded.as_chunks::<LANES>();
+            let rows = rows.iter().zip(decoded_rows).map(|(values, decoded)| {
+                std::array::from_fn(|n| (decoded[n] - values[n], values[n]))
+            });
+            let error = |(value, decoded): (&f64, &f64)| (decoded - value, *value);
+            let rest = rest.iter().zip(decoded_rest).map(error);
+            let (mut part, further) = PartMeasures::over(rows, rest, self.largest_relative);
+            if further {
+                let errors = originals.iter().zip(decoded).map(error);
+                part.largest_relative = errors.map(PartMeasures::relative).fold(0.0, larger);
             }
-            self.count += originals.len() as u64;
-            self.largest_absolute = self.largest_absolute.max(absolute);
-            self.largest_relative = self.largest_relative.max(relative);
-            self.sum.add(sum);
-            self.squares.add(squares);
+            self.add_part(&part);
         }
     }
 

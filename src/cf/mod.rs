@@ -138,6 +138,39 @@ pub fn decoding(
     }
 }
 
+/// The codes that the attributes of an array, or the fill of one that xarray wrote in Zarr v2, call missing, each with what says so;
+/// where `_Unsigned` makes a difference, as codes of the type that it makes.
+///
+/// # Errors
+///
+/// Every reason why they cannot be told.
+pub fn missing_codes(subject: Subject<'_>) -> Result<Vec<(&'static str, Scalar)>, Vec<CfProblem>> {
+    let mut reader = Reader {
+        subject,
+        warnings: Vec::new(),
+        problems: Vec::new(),
+    };
+    reader.refuse_duplicates();
+    let missing = subject.data_type.map_or(Vec::new(), |declared| {
+        let unsigned = reader.unsigned(declared);
+        let stored = unsigned
+            .and_then(|_| spelling::twin(declared))
+            .unwrap_or(declared);
+        reader.missing(declared, stored, false)
+    });
+    if reader.problems.is_empty() {
+        let mut codes: Vec<(&'static str, Scalar)> = Vec::new();
+        for (name, code) in missing {
+            if !codes.iter().any(|(_, known)| known.equals(code)) {
+                codes.push((name, code));
+            }
+        }
+        Ok(codes)
+    } else {
+        Err(reader.problems)
+    }
+}
+
 struct Reader<'a> {
     subject: Subject<'a>,
     warnings: Vec<String>,

@@ -8,15 +8,17 @@ mod examine;
 mod flat;
 mod job;
 mod missing;
+mod one_way;
 mod params;
 mod plan;
 mod propose;
 mod raw;
 mod report;
-mod roles;
+pub(super) mod roles;
 mod run;
 mod shards;
 mod source;
+mod stand_in;
 mod tally;
 mod tasks;
 mod unselected;
@@ -100,9 +102,9 @@ pub struct EncodeArgs {
     #[arg(long, value_name = "GLOB")]
     pub array: Vec<ArrayPattern>,
 
-    /// What INPUT holds
-    #[arg(long, value_name = "DOMAIN", value_enum, default_value_t)]
-    pub values: Domain,
+    /// What INPUT holds [default: logical, but integers with scale_factor or add_offset are refused]
+    #[arg(long, value_name = "DOMAIN", value_enum)]
+    pub values: Option<Domain>,
 
     /// Fill value of the packed arrays, in the encoding of their type; missing chunks are then written out with the old fill
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
@@ -175,10 +177,9 @@ pub enum Format {
 }
 
 /// What the elements of INPUT are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Domain {
     /// Values, to be shifted, scaled and cast
-    #[default]
     Logical,
     /// Codes, which are stored as they are; --dtype is the type that they decode to
     Stored,
@@ -228,7 +229,7 @@ impl EncodeArgs {
     fn check_stream(&self) -> Result<(), Error> {
         let useless = [
             ("--array", !self.array.is_empty()),
-            ("--values stored", self.values != Domain::default()),
+            ("--values", self.values.is_some()),
             ("--fill-value", self.fill_value.is_some()),
             ("--keep-attributes", self.keep_attributes),
             ("--allow-loss", !self.allow_loss.is_empty()),
@@ -281,11 +282,19 @@ impl EncodeArgs {
                 "--array cannot be used for bytes on standard input",
             ));
         }
-        if !from_bytes && self.values == Domain::Logical && self.stream.dtype.is_some() {
+        if !from_bytes && self.domain() == Domain::Logical && self.stream.dtype.is_some() {
             return Err(Error::usage("--dtype is the type of bytes on standard input, or with --values stored of the packed array")
                 .hint("the type to store is --to"));
         }
         Ok(())
+    }
+
+    /// What INPUT holds.
+    const fn domain(&self) -> Domain {
+        match self.values {
+            Some(domain) => domain,
+            None => Domain::Logical,
+        }
     }
 
     /// Whether what was written is read back.

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use self::inputs::{Chosen, Inputs, Watch};
-use self::present::Entry;
+use self::present::{Entry, Place};
 use super::rewrite::input::heed_signals;
 use crate::catalog::named;
 use crate::cli::{DataTypeParser, Example, GlobalArgs, footer};
@@ -164,18 +164,12 @@ pub enum Types {
 /// Where the command line asks for what cannot be done, the values cannot be read, or nothing can be proposed.
 pub fn run(ui: &mut Ui, global: &GlobalArgs, args: &SuggestParamsArgs) -> Result<ExitCode, Error> {
     let wish = args.wish()?;
-    let inputs = Inputs::open(ui, args)?;
+    let inputs = Inputs::open(args)?;
     let chosen = inputs.choose(ui, args, global.memory())?;
     let interrupt = heed_signals()?;
-    let mut results = Vec::new();
+    let mut found = Found::default();
     if args.common {
-        let suggestion = subjects(&chosen, &wish).and_then(|subjects| {
-            let subjects: Vec<&Subject<'_>> = subjects.iter().collect();
-            with_progress(ui, global, &interrupt, &subjects, |pipeline| {
-                suggest_common(&subjects, &wish, pipeline)
-            })
-        });
-        results.push((None, suggestion));
+        common(ui, global, &interrupt, &chosen, &wish, &mut found)?;
     } else {
         for one in &chosen {
             let subject = one.subject(&wish).map_err(SuggestError::from);
@@ -184,55 +178,101 @@ pub fn run(ui: &mut Ui, global: &GlobalArgs, args: &SuggestParamsArgs) -> Result
                     suggest(&subject, &wish, pipeline)
                 })
             });
-            results.push((Some(one), suggestion));
-        }
-    }
-    let mut entries = Vec::new();
-    let mut kind = ErrorKind::Finding;
-    for (one, result) in results {
-        match result {
-            Ok(suggestion) => entries.extend(present::arrays(one, &chosen, &suggestion)),
-            Err(SuggestError::Refused(refusal)) => {
+            match suggestion {
+                Ok(suggestion) => found.entries.extend(present::one_array(one, &suggestion)),
                 // What nobody asked for by name is left as it is where it cannot gain.
-                if let Some(one) = one
-                    && one.by_default
-                    && chosen.len() > 1
-                    && one.is_integer()
+                Err(SuggestError::Refused(refusal))
+                    if one.by_default && chosen.len() > 1 && one.is_integer() =>
                 {
                     ui.status(format!("{}: left as it is: {refusal}", named(&one.path)));
-                    continue;
                 }
-                entries.push(Entry::Refused {
-                    path: one.map(|one| one.path.clone()),
-                    refusal,
-                });
+                Err(SuggestError::Refused(refusal)) => found.refuse(Some(one), *refusal),
+                Err(SuggestError::Unreadable { error, .. }) => found.unreadable(one, &error),
+                Err(SuggestError::Interrupted(interrupted)) => return Err(interrupted.into()),
+            }
+        }
+    }
+    report(ui, args, found)
+}
+
+/// What was found of the arrays.
+struct Found {
+    entries: Vec<Entry>,
+    /// What kind of an error refusals are.
+    kind: ErrorKind,
+}
+
+impl Default for Found {
+    fn default() -> Self {
+        Self {
+            entries: Vec::new(),
+            kind: ErrorKind::Finding,
+        }
+    }
+}
+
+impl Found {
+    /// Notes that nothing is proposed for an array, or for all of them. The others are none the worse for it.
+    fn refuse(&mut self, one: Option<&Chosen>, refusal: Refusal) {
+        if one.and_then(Chosen::refused_as) == Some(ErrorKind::Io) {
+            self.kind = ErrorKind::Io;
+        }
+        self.entries.push(Entry::Refused {
+            place: one.map(Place::of),
+            refusal: Box::new(refusal),
+        });
+    }
+
+    fn unreadable(&mut self, one: &Chosen, error: &ReadError) {
+        let error = unreadable(&one.path, error);
+        if error.kind() == ErrorKind::Io {
+            self.kind = ErrorKind::Io;
+        }
+        self.refuse(Some(one), Refusal::of_chunk(error.to_string()));
+    }
+}
+
+/// One proposal for all arrays of which values can be read.
+fn common(
+    ui: &Ui,
+    global: &GlobalArgs,
+    interrupt: &Interrupt,
+    chosen: &[Chosen],
+    wish: &Wish,
+    found: &mut Found,
+) -> Result<(), Error> {
+    let mut subjects = Vec::new();
+    for one in chosen {
+        match one.subject(wish) {
+            Ok(subject) => subjects.push((one, subject)),
+            Err(refusal) => found.refuse(Some(one), refusal),
+        }
+    }
+    while !subjects.is_empty() {
+        let each: Vec<&Subject<'_>> = subjects.iter().map(|(_, subject)| subject).collect();
+        let suggestion = with_progress(ui, global, interrupt, &each, |pipeline| {
+            suggest_common(&each, wish, pipeline)
+        });
+        match suggestion {
+            Ok(suggestion) => {
+                let served: Vec<&Chosen> = subjects.iter().map(|(one, _)| *one).collect();
+                found
+                    .entries
+                    .extend(present::all_arrays(&served, &suggestion));
+                break;
+            }
+            Err(SuggestError::Refused(refusal)) => {
+                found.refuse(None, *refusal);
+                break;
             }
             Err(SuggestError::Unreadable { subject, error }) => {
-                let at = one.or_else(|| chosen.get(subject));
-                let path = at.map(|one| &*one.path).unwrap_or_default();
-                let error = unreadable(path, &error);
-                if chosen.len() == 1 || one.is_none() {
-                    return Err(error);
-                }
-                // The others are none the worse for it.
-                entries.push(Entry::Refused {
-                    path: Some(path.to_owned()),
-                    refusal: Box::new(Refusal::of_chunk(error.to_string())),
-                });
-                if error.kind() == ErrorKind::Io {
-                    kind = ErrorKind::Io;
-                }
+                let (one, _) = subjects.remove(subject);
+                found.unreadable(one, &error);
             }
             Err(SuggestError::Interrupted(interrupted)) => return Err(interrupted.into()),
         }
     }
-    report(ui, args, entries, kind)
-}
-
-/// The subjects of all arrays that were chosen.
-fn subjects<'c>(chosen: &'c [Chosen], wish: &Wish) -> Result<Vec<Subject<'c>>, SuggestError> {
-    let each = chosen.iter().map(|one| one.subject(wish));
-    Ok(each.collect::<Result<_, _>>()?)
+    Ok(())
 }
 
 /// Runs both passes with a bar for them.
@@ -255,23 +295,19 @@ fn with_progress<R>(
     work(&pipeline)
 }
 
-/// Prints the report; refusals make an error of this kind.
-fn report(
-    ui: &mut Ui,
-    args: &SuggestParamsArgs,
-    entries: Vec<Entry>,
-    kind: ErrorKind,
-) -> Result<ExitCode, Error> {
+/// Prints the report; refusals make an error of their kind.
+fn report(ui: &mut Ui, args: &SuggestParamsArgs, found: Found) -> Result<ExitCode, Error> {
+    let kind = found.kind;
     let (mut arrays, mut refusals) = (Vec::new(), Vec::new());
-    for entry in entries {
+    for entry in found.entries {
         match entry {
             Entry::Array(array) => arrays.push(*array),
-            Entry::Refused { path, refusal } => refusals.push((path, refusal)),
+            Entry::Refused { place, refusal } => refusals.push((place, refusal)),
         }
     }
     let refused = refusals
         .iter()
-        .map(|(path, refusal)| present::refused(path.as_deref(), refusal));
+        .map(|(place, refusal)| present::refused(place.as_ref(), refusal));
     let report = Report {
         schema: SCHEMA.to_owned(),
         arrays,
@@ -296,17 +332,18 @@ fn report(
     let mut refusals = refusals.into_iter();
     match (refusals.next(), refusals.len()) {
         (None, _) => Ok(ExitCode::Done),
-        (Some((path, refusal)), 0) => Err(refusal_error(path.as_deref(), &refusal, kind)),
+        (Some((place, refusal)), 0) => Err(refusal_error(place.as_ref(), &refusal, kind)),
         (Some(first), more) => {
             let mut error = Error::new(
                 kind,
                 format!("nothing can be proposed for {} arrays", more + 1),
             );
-            for (path, refusal) in std::iter::once(first).chain(refusals) {
-                let place = path.as_deref().map_or("all of them".to_owned(), named);
+            for (place, refusal) in std::iter::once(first).chain(refusals) {
+                let place = place.as_ref().and_then(place_name);
+                let place = place.unwrap_or_else(|| "all of them".to_owned());
                 error = error.detail(format!("{place}: {refusal}"));
-                for hint in &refusal.hints {
-                    error = error.detail(format!("{place}: {hint}"));
+                for detail in refusal.details.iter().chain(&refusal.hints) {
+                    error = error.detail(format!("{place}: {detail}"));
                 }
             }
             Err(error)
@@ -314,7 +351,14 @@ fn report(
     }
 }
 
-fn refusal_error(path: Option<&str>, refusal: &Refusal, kind: ErrorKind) -> Error {
+/// What an array is called in messages; `None` where it is all that there is.
+fn place_name(place: &Place) -> Option<String> {
+    let path = place.path.as_deref().filter(|path| !path.is_empty());
+    path.map(named).or_else(|| place.input.clone())
+}
+
+fn refusal_error(place: Option<&Place>, refusal: &Refusal, kind: ErrorKind) -> Error {
+    let path = place.and_then(|place| place.path.as_deref());
     let message = match path {
         Some(path) if !path.is_empty() => format!("{}: {refusal}", named(path)),
         _ => refusal.to_string(),

@@ -73,11 +73,14 @@ pub struct Cf {
     pub scale_factor: Value,
     /// The offset.
     pub add_offset: Value,
-    /// The code of NaN; null where there is none.
+    /// The code of what is missing; null where there is none.
     #[serde(rename = "_FillValue")]
     pub fill_value: Value,
-    /// Whether multiplying gives the same values: the scale is a power of two. Otherwise they differ in the last digit.
+    /// Whether `code * scale_factor + add_offset`, in float64 and then rounded to the type of the array, is the same value for every
+    /// code from that of the least to that of the greatest value.
     pub exact: bool,
+    /// By how much values differ at most; null where some codes have no value by these attributes.
+    pub max_difference: Option<f64>,
 }
 
 /// What was seen of the values.
@@ -157,7 +160,7 @@ pub struct Candidate {
     /// What was measured on all values.
     pub measured: Measured,
     /// The same for each of several arrays, in their order; empty for one.
-    pub by_array: Vec<Measured>,
+    pub by_array: Vec<OfArray>,
     /// The bytes that would be stored, as estimated; null where that cannot be told.
     pub stored_bytes: Option<u64>,
     /// The bits for each stored value.
@@ -176,6 +179,18 @@ pub struct Sentinel {
     pub key: Value,
     /// The code.
     pub code: Value,
+}
+
+/// What a chain did to the values of one of several arrays.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OfArray {
+    /// The path from the store; null for a file.
+    pub path: Option<String>,
+    /// The INPUT that it is in.
+    pub input: Option<String>,
+    /// What was measured on its values.
+    pub measured: Measured,
 }
 
 /// What a chain did to values.
@@ -226,8 +241,10 @@ pub struct Histogram {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Refused {
-    /// The path from the store; null where several arrays have no common proposal.
+    /// The path from the store; null for a file, and where several arrays have no common proposal.
     pub path: Option<String>,
+    /// The INPUT that it is in; null where there is none, or several.
+    pub input: Option<String>,
     /// Why not.
     pub message: String,
     /// What was found.

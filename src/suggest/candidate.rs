@@ -42,6 +42,9 @@ impl Origin {
     }
 }
 
+/// How many codes next to each end of a float type sentinels may have.
+const SPARE_ENDS: usize = 8;
+
 /// A value that no arithmetic reaches, with the code that stands for it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sentinel {
@@ -51,6 +54,8 @@ pub struct Sentinel {
     pub key: Scalar,
     /// The code.
     pub code: Scalar,
+    /// Whether it stands for what is missing: NaN, and what attributes or the fill declare.
+    pub is_missing: bool,
 }
 
 /// One way to pack.
@@ -92,10 +97,13 @@ pub(super) struct Recipe {
     pub(super) offset: Option<String>,
     pub(super) origin: Origin,
     pub(super) stored: DataType,
-    /// The codes that sentinels get, in the order in which sentinels need them.
+    /// The codes that sentinels get, in the order in which sentinels need them; for a float type they are those that no value
+    /// reaches.
     pub(super) spare: Vec<i128>,
-    /// The codes of values; meaningless for a float type.
-    pub(super) room: Room,
+    /// The codes of values; `None` for a float type.
+    pub(super) room: Option<Room>,
+    /// Whether float64 is scaled in, though the values are of a narrower float type.
+    pub(super) wide: bool,
 }
 
 /// The type to scale in where values other than regular ones overflow the array's own.
@@ -135,11 +143,12 @@ impl Candidate {
     ///
     /// Where a value that needs a code of its own leaves the type when it is scaled, a wider type is scaled in.
     pub(super) fn make(frame: &Frame, recipe: &Recipe) -> Option<Self> {
-        Self::make_in(frame, recipe, None).or_else(|| {
-            let shifted = recipe.scale.is_some() || recipe.offset.is_some();
-            let wide = wider(frame.data_type).filter(|_| shifted && recipe.stored.is_integer());
-            Self::make_in(frame, recipe, Some(wide?))
-        })
+        let shifted = recipe.scale.is_some() || recipe.offset.is_some();
+        let wide = wider(frame.data_type).filter(|_| shifted && recipe.stored.is_integer());
+        if recipe.wide {
+            return Self::make_in(frame, recipe, Some(wide?));
+        }
+        Self::make_in(frame, recipe, None).or_else(|| Self::make_in(frame, recipe, Some(wide?)))
     }
 
     fn make_in(frame: &Frame, recipe: &Recipe, wide: Option<DataType>) -> Option<Self> {
@@ -155,11 +164,10 @@ impl Candidate {
             bare.transform(Direction::Encode, frame.low).ok()?,
             bare.transform(Direction::Encode, frame.high).ok()?,
         );
-        let inside = |code: Scalar| {
-            let room = &recipe.room;
-            code.integer().map_or(code.is_finite(), |code| {
-                (room.low..=room.high).contains(&code)
-            })
+        let inside = |code: Scalar| match (recipe.room, code.integer()) {
+            (Some(room), Some(code)) => (room.low..=room.high).contains(&code),
+            // What a float type holds comes back as it is, NaN and infinities too.
+            (room, _) => room.is_none(),
         };
         if !inside(ends.0) || !inside(ends.1) {
             return None;
@@ -169,26 +177,33 @@ impl Candidate {
             let back = chain.transform(Direction::Decode, code).ok()?;
             Some((code, back.equals(value)))
         };
-        let mut spare = recipe.spare.iter().copied();
-        let mut sentinels: Vec<Sentinel> = Vec::new();
-        let mut new_fill = None;
+        let mut apart = Vec::new();
+        let mut taken = Vec::new();
         for special in frame.specials() {
             let traced = bind(frame.data_type, Some(special.value), &plain(&[]));
-            if traced.problems.is_empty()
-                && let Some((code, true)) = comes_back(&bare, special.value)
-                && inside(code)
-            {
-                continue;
+            match comes_back(&bare, special.value) {
+                Some((code, true)) if traced.problems.is_empty() && inside(code) => {
+                    taken.push(code);
+                }
+                _ => apart.push(special),
             }
+        }
+        let mut spare = spare(recipe, ends, &taken).into_iter();
+        let mut sentinels: Vec<Sentinel> = Vec::new();
+        let mut new_fill = None;
+        for special in apart {
             let key = key(&bare, special.value);
-            let code = key.and_then(|_| {
-                Scalar::from_integer(recipe.stored, special.code.or_else(|| spare.next())?)
+            let code = key.and_then(|_| match special.code {
+                Some(_) if recipe.room.is_none() => None,
+                Some(code) => Scalar::from_integer(recipe.stored, code),
+                None => spare.next(),
             });
             match (key, code) {
                 (Some(key), Some(code)) => sentinels.push(Sentinel {
                     value: special.value,
                     key,
                     code,
+                    is_missing: frame.is_missing(special.value),
                 }),
                 _ if special.only_fill => new_fill = Some(special.value),
                 _ => return None,
@@ -198,7 +213,7 @@ impl Candidate {
         let codecs = plain(&maps);
         let fills = match new_fill {
             None => frame.fills.clone(),
-            Some(_) => vec![frame.other_fill(&bare, &sentinels)?],
+            Some(given_up) => vec![frame.other_fill(&bare, given_up)?],
         };
         for fill in fills.iter().skip(1) {
             if !bind(frame.data_type, Some(*fill), &codecs)
@@ -237,6 +252,27 @@ impl Candidate {
             ends,
         })
     }
+}
+
+/// The codes that sentinels may have, in the order in which they get them.
+fn spare(recipe: &Recipe, ends: (Scalar, Scalar), taken: &[Scalar]) -> Vec<Scalar> {
+    if recipe.room.is_some() {
+        let codes = recipe.spare.iter();
+        return codes
+            .filter_map(|code| Scalar::from_integer(recipe.stored, *code))
+            .collect();
+    }
+    // The ends of a float type, as far as no value reaches.
+    let (least, greatest) = Scalar::finite_range(recipe.stored);
+    let reached = [ends.0.ordinal(), ends.1.ordinal()];
+    let (low, high) = (reached[0].min(reached[1]), reached[0].max(reached[1]));
+    let below = (least.ordinal()..low).take(SPARE_ENDS);
+    let above = (high + 1..=greatest.ordinal()).rev().take(SPARE_ENDS);
+    below
+        .chain(above)
+        .map(|ordinal| Scalar::from_ordinal(recipe.stored, ordinal))
+        .filter(|code| code.is_finite() && !taken.iter().any(|taken| taken.equals(*code)))
+        .collect()
 }
 
 /// What enters the last cast of a value that has no code yet; `None` where no number does.

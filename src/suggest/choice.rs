@@ -73,7 +73,11 @@ pub(super) fn screen(
     if open {
         // Nothing but the codes bounds the step, and each type has as many as it has.
         for same_width in integers.chunk_by(|a, b| a.bits() == b.bits()) {
-            let rooms = same_width.iter().filter_map(|stored| room(frame, *stored));
+            let bare = frame.without_spare_fill();
+            let rooms = same_width.iter().filter_map(|stored| {
+                let bare = || room(bare.as_ref()?, *stored, 0);
+                room(frame, *stored, 0).or_else(bare)
+            });
             let Some((room, _)) = rooms.max_by_key(|(room, _)| room.high - room.low) else {
                 continue;
             };
@@ -211,6 +215,8 @@ fn s_bits(screened: &Screened) -> u32 {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Merit {
     pub(super) holds: bool,
+    /// Whether the reader that most people have opens it, or nobody asked for that.
+    pub(super) is_read: bool,
     /// The bytes that are stored, as estimated.
     pub(super) bytes: f64,
     pub(super) bits: u32,
@@ -233,17 +239,24 @@ impl Merit {
             + 4 * u32::from(candidate.new_fill.is_some())
             + origin
             + u32::from(candidate.offset.is_some())
+            // Scaling in another type takes a codec more.
+            + 2 * u32::from(candidate.codecs.len() > 2)
+            // Where small types are let in, of two that take the same the one that more readers open.
+            + 100 * u32::from(candidate.not_opened_by_zarr_python().is_some())
     }
 }
 
-/// The order of candidates, the best first: those that hold, by size where a tolerance is given and by error where not.
+/// The order of candidates, the best first: those that hold and that readers open, by size where a tolerance is given and by error
+/// where not.
 pub(super) fn rank(merits: &[Merit], tolerance: Tolerance) -> Vec<usize> {
     let by_size = tolerance != Tolerance::Open;
     let mut left: Vec<usize> = (0..merits.len()).collect();
     let mut ranked = Vec::new();
     while !left.is_empty() {
         let any = left.iter().any(|n| merits[*n].holds);
-        let eligible = || left.iter().copied().filter(|n| merits[*n].holds == any);
+        let holding = || left.iter().copied().filter(|n| merits[*n].holds == any);
+        let read = holding().any(|n| merits[n].is_read);
+        let eligible = || holding().filter(|n| merits[*n].is_read == read);
         let figure = |n: usize| match by_size && any {
             true => merits[n].bytes,
             false => merits[n].error,
@@ -279,6 +292,7 @@ mod tests {
     fn merit(holds: bool, bytes: f64, bits: u32, error: f64) -> Merit {
         Merit {
             holds,
+            is_read: true,
             bytes,
             bits,
             error,
@@ -298,6 +312,17 @@ mod tests {
         let tolerance = Tolerance::Absolute(1.0);
         assert_eq!(rank(&merits, tolerance), [2, 3, 1, 0]);
         assert_eq!(rank(&merits, Tolerance::Open), [1, 2, 3, 0]);
+    }
+
+    #[test]
+    fn what_few_read_comes_after_what_many_read() {
+        let mut merits = [
+            merit(true, 1.0, 8, 0.1),
+            merit(true, 100.0, 16, 0.1),
+            merit(false, 0.5, 8, 9.0),
+        ];
+        merits[0].is_read = false;
+        assert_eq!(rank(&merits, Tolerance::Absolute(1.0)), [1, 0, 2]);
     }
 
     #[test]

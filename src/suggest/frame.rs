@@ -1,6 +1,5 @@
 //! What every candidate must hold: a range, values with codes of their own, values that stay exact, the fill.
 
-use super::candidate::Sentinel;
 use super::elements::{exact, nearest};
 use super::refusal::Refusal;
 use super::survey::Survey;
@@ -167,6 +166,23 @@ impl Frame {
         frame
     }
 
+    /// The frame without a fill that has a code kept for it though another fill would do; `None` where there is none.
+    pub(super) fn without_spare_fill(&self) -> Option<Self> {
+        let kept = |s: &&Special| s.only_fill && s.code.is_none() && !self.is_between(s.value);
+        let value = self.specials.iter().find(kept)?.value;
+        Some(self.without(value))
+    }
+
+    /// The frame without all values that may need codes of their own.
+    pub(super) fn without_specials(&self) -> Self {
+        Self {
+            specials: Vec::new(),
+            fills: Vec::new(),
+            keep: Vec::new(),
+            ..self.clone()
+        }
+    }
+
     /// Whether values that nobody has written are this one.
     pub(super) fn is_read_fill(&self, value: Scalar) -> bool {
         self.read_fills.iter().any(|fill| fill.equals(value))
@@ -179,11 +195,7 @@ impl Frame {
 
     /// How many codes to spare for them, given that those between the ends have one.
     pub(super) fn spare(&self) -> usize {
-        let between = |value: Scalar| {
-            value.compare(self.low).is_some_and(|order| order.is_ge())
-                && value.compare(self.high).is_some_and(|order| order.is_le())
-        };
-        let apart = self.specials.iter().filter(|s| !between(s.value));
+        let apart = self.specials.iter().filter(|s| !self.is_between(s.value));
         apart.filter(|s| s.code.is_none()).count()
     }
 
@@ -192,13 +204,28 @@ impl Frame {
         self.specials.iter().find_map(|special| special.code)
     }
 
-    /// A fill for the output where the array's own cannot be stored: NaN if that has a code, else the least value that comes
+    /// Whether a value stands for what is missing.
+    pub(super) fn is_missing(&self, value: Scalar) -> bool {
+        let among = |values: &[Scalar]| values.iter().any(|known| known.equals(value));
+        value.is_nan() || among(&self.stand_ins) || among(&self.fills) && !among(&self.keep)
+    }
+
+    /// How many of the values that may need codes of their own lie among the others, where a grid may miss them.
+    pub(super) fn between(&self) -> usize {
+        let specials = self.specials.iter();
+        specials.filter(|s| self.is_between(s.value)).count()
+    }
+
+    fn is_between(&self, value: Scalar) -> bool {
+        value.compare(self.low).is_some_and(|order| order.is_ge())
+            && value.compare(self.high).is_some_and(|order| order.is_le())
+    }
+
+    /// A fill for the output where the array's own cannot be stored: NaN if that is stored, else the least value that comes
     /// back as it is.
-    pub(super) fn other_fill(&self, bare: &BoundChain, sentinels: &[Sentinel]) -> Option<Scalar> {
-        let nan = sentinels
-            .iter()
-            .map(|s| s.value)
-            .find(|value| value.is_nan());
+    pub(super) fn other_fill(&self, bare: &BoundChain, given_up: Scalar) -> Option<Scalar> {
+        let mut stored = self.specials.iter().map(|special| special.value);
+        let nan = stored.find(|value| value.is_nan() && !given_up.is_nan());
         nan.or_else(|| {
             let code = bare.transform(Direction::Encode, self.low).ok()?;
             bare.transform(Direction::Decode, code).ok()

@@ -10,6 +10,9 @@ const MOST_DECIMALS: u32 = 15;
 /// Above this the multiples of a step are not told apart any more, or have no type narrower than the array's.
 const LARGEST: f64 = 4_503_599_627_370_496.0;
 
+/// How many steps the closest values may be apart.
+const STEPS_APART: u8 = 8;
+
 /// The coarsest decimal step of which all values are multiples, or multiples from some start.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct DecimalGrid {
@@ -212,23 +215,74 @@ impl BinaryGrid {
 
 /// The step of values that lie on a grid of any step, from some of them in ascending order, each once.
 ///
-/// It is guessed from close neighbours, made more precise by ever farther ones, and must then explain all.
+/// It is guessed from the closest neighbours, which may be several steps apart, made more precise by ever farther ones, and must
+/// then explain all.
 pub(super) fn any_step(sorted: &[f64], grain: f64) -> Option<FoundGrid> {
-    let (&low, &high) = (sorted.first()?, sorted.last()?);
-    let span = high - low;
     let gaps = sorted.windows(2).map(|pair| pair[1] - pair[0]);
-    let mut step = gaps
+    let closest = gaps
         .filter(|gap| *gap > 4.0 * grain)
         .fold(f64::INFINITY, f64::min);
-    if sorted.len() < 8 || !step.is_finite() || span / step > 1e9 {
+    if sorted.len() < 8 || !closest.is_finite() {
         return None;
     }
-    for value in sorted {
-        let distance = value - low;
-        let multiple = (distance / step).round();
-        if multiple >= 1.0 && (distance - multiple * step).abs() <= step * 0.1 {
-            step = distance / multiple;
+    (1..=STEPS_APART).find_map(|apart| step_near(sorted, grain, closest, f64::from(apart)))
+}
+
+/// The step, if the closest values are so many steps apart.
+fn step_near(sorted: &[f64], grain: f64, closest: f64, apart: f64) -> Option<FoundGrid> {
+    let (&low, &high) = (sorted.first()?, sorted.last()?);
+    let mut step = closest / apart;
+    if (high - low) / step > 1e9 {
+        return None;
+    }
+    // Pairs twice as far apart tell a step twice as precisely, and what is known of it tells how many steps they are apart.
+    let mut reach = closest * 1.5;
+    loop {
+        let (mut distances, mut multiples) = (0.0, 0.0);
+        let (mut pairs, mut fitting) = (0_usize, 0_usize);
+        let mut far = 0;
+        for (near, value) in sorted.iter().enumerate() {
+            far = far.max(near);
+            while sorted
+                .get(far + 1)
+                .is_some_and(|next| next - value <= reach)
+            {
+                far += 1;
+            }
+            if far == near {
+                continue;
+            }
+            let distance = sorted[far] - value;
+            let multiple = (distance / step).round();
+            pairs += 1;
+            if multiple >= 1.0 && (distance - multiple * step).abs() <= step * 0.25 {
+                fitting += 1;
+                distances += distance;
+                multiples += multiple;
+            }
         }
+        // By chance every second one fits.
+        if fitting * 10 < pairs * 9 {
+            return None;
+        }
+        if fitting > 0 {
+            step = distances / multiples;
+        }
+        if reach >= high - low {
+            break;
+        }
+        reach = (reach * 2.0).min(high - low);
+    }
+    // Far pairs that share no value, so that what each was rounded by averages out.
+    let half = sorted.len() / 2;
+    let pairs = sorted.iter().zip(sorted.iter().skip(half));
+    let (mut distances, mut multiples) = (0.0, 0.0);
+    for (near, far) in pairs {
+        distances += far - near;
+        multiples += ((far - near) / step).round();
+    }
+    if multiples > 0.0 {
+        step = distances / multiples;
     }
     let slack = (2.0 * grain).max(step * 1e-6);
     let explains = |value: &f64| {
@@ -325,6 +379,21 @@ mod tests {
         sorted.dedup();
         let found = any_step(&sorted, 1e-14).unwrap();
         assert!((found.step - step).abs() < 1e-12, "{found:?}");
+        // No two of these are one step apart, but two and three.
+        let gaps: Vec<f64> = (0..900)
+            .map(|k| 5.5 + step * f64::from(k * 5 / 2))
+            .collect();
+        let found = any_step(&gaps, 1e-14).unwrap();
+        assert!((found.step - step).abs() < 1e-12, "{found:?}");
+        // A few values far from the others, in float32.
+        let narrow = |k: i32| f64::from((f64::from(k) * 0.001_751_32 + 281.33) as f32);
+        let tail: Vec<f64> = [-30_855, -30_854, -30_820, -30_700]
+            .into_iter()
+            .chain((-30_000..30_000).step_by(3))
+            .map(narrow)
+            .collect();
+        let found = any_step(&tail, 3.1e-5).unwrap();
+        assert!((found.step - 0.001_751_32).abs() < 1e-9, "{found:?}");
         let irregular: Vec<f64> = (1..900).map(|k| f64::from(k).sqrt()).collect();
         assert_eq!(any_step(&irregular, 1e-14), None);
     }

@@ -1,6 +1,6 @@
 //! Parameters for packing: from what a user knows, such as an error to live with, to a chain that was run on every value.
 //!
-//! A first pass over the data takes what parameters depend on: `survey`, with the hidden steps of `grid`. `frame` is what
+//! A first pass over the data takes what parameters depend on: `survey`, with the hidden steps of `grid` and `fit`. `frame` is what
 //! every candidate must hold, `steps` the scales worth a try, `placement` the offset for each type; `candidate` binds them and
 //! gives codes to what needs codes of its own. All are run on a sample, and the few best, in the second pass, on every value:
 //! `trial` measures what comes back, `stored_size` what it takes. Nothing is computed here that the codecs compute; they are bound by
@@ -8,13 +8,16 @@
 
 mod attributes;
 mod candidate;
+mod cf;
 mod choice;
 mod distinct;
 mod elements;
+mod fit;
 mod frame;
 mod grid;
 mod halfway;
 mod histogram;
+mod obstacles;
 mod passes;
 mod placement;
 mod proposal;
@@ -28,6 +31,7 @@ mod wish;
 mod wording;
 
 pub use candidate::{Candidate, Origin, Sentinel};
+pub use cf::CfAttributes;
 pub use elements::number_text;
 pub use histogram::Histogram;
 pub use proposal::{Rated, Rejected, Seen, SeenStandIn, Suggestion, suggest, suggest_common};
@@ -36,7 +40,7 @@ pub use stored_size::Storage;
 pub use subject::{ArrayInput, ReadError, Subject};
 pub use trial::Trial;
 pub use wish::{Missing, Tolerance, Wish};
-pub use wording::{CfAttributes, scalar as scalar_json};
+pub use wording::scalar as scalar_json;
 
 use crate::interrupt::Interrupted;
 

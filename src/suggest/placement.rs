@@ -14,8 +14,12 @@ const EXACT: f64 = 9_007_199_254_740_992.0;
 /// How many digits an offset may have before those of the step are better.
 const DIGITS: i32 = 14;
 
-/// The codes that a type has for values and for what needs codes of its own; `None` where there is no room.
-pub(super) fn room(frame: &Frame, stored: DataType) -> Option<(Room, Vec<i128>)> {
+/// How many round numbers are looked at on either side of the middle.
+const BESIDE: i32 = 12;
+
+/// The codes that a type has for values and for what needs codes of its own, `more` of them for what lies among the values;
+/// `None` where there is no room.
+pub(super) fn room(frame: &Frame, stored: DataType, more: usize) -> Option<(Room, Vec<i128>)> {
     let (mut low, mut high) = ends(stored)?;
     if let Some(bits) = frame.bits.filter(|bits| *bits < stored.bits()) {
         let codes = 1_i128 << bits;
@@ -39,7 +43,7 @@ pub(super) fn room(frame: &Frame, stored: DataType) -> Option<(Room, Vec<i128>)>
             last = code - 1;
         }
     }
-    for _ in 0..frame.spare() {
+    for _ in 0..frame.spare() + more {
         // The ends that packed files usually spare: the least code of a signed type, the greatest of an unsigned one.
         if low < 0 {
             spare.push(first);
@@ -77,32 +81,80 @@ pub(super) fn place(
     stored: DataType,
     pinned: Option<&str>,
 ) -> Option<Candidate> {
-    let (room, spare) = room(frame, stored)?;
+    let short_in = |number: f64| match step.wide {
+        true => number_text(number),
+        false => short_in(frame.data_type, number),
+    };
     let scale = match step.origin {
         Origin::Pinned => step.text.clone(),
-        _ => short_in(frame.data_type, step.scale),
+        _ => short_in(step.scale),
     };
-    let recipe = |offset: Option<String>| Recipe {
-        scale: (step.scale != 1.0).then(|| scale.clone()),
-        offset,
-        origin: step.origin,
-        stored,
-        spare: spare.clone(),
-        room,
-    };
-    if let Some(offset) = pinned {
-        return Candidate::make(frame, &recipe(Some(offset.to_owned())));
-    }
-    let mut offsets = offsets(frame, step, room).into_iter();
-    offsets.find_map(|offset| {
-        let text = (offset != 0.0).then(|| short_in(frame.data_type, offset));
-        Candidate::make(frame, &recipe(text))
+    with_spare_codes(frame, stored, |room, spare| {
+        let offsets = match pinned {
+            Some(offset) => vec![Some(offset.to_owned())],
+            None => anchored(frame, step, room)
+                .into_iter()
+                .map(|offset| (offset != 0.0).then(|| short_in(offset)))
+                .collect(),
+        };
+        let recipe = |offset: Option<String>| Recipe {
+            scale: (step.scale != 1.0).then(|| scale.clone()),
+            offset,
+            origin: step.origin,
+            stored,
+            spare: spare.clone(),
+            room: Some(room),
+            wide: step.wide,
+        };
+        offsets.into_iter().map(recipe).collect()
     })
+}
+
+/// Makes a candidate of the first recipe that gives one and keeps the fill. What lies among the values gets spare codes only
+/// where no recipe does without; and only then the fill gives way.
+fn with_spare_codes(
+    frame: &Frame,
+    stored: DataType,
+    recipes: impl Fn(Room, Vec<i128>) -> Vec<Recipe>,
+) -> Option<Candidate> {
+    let mut with_new_fill = None;
+    let rooms = (0..=frame.between()).map_while(|more| room(frame, stored, more));
+    // Without the code that was kept for a fill which may be another one.
+    let bare = frame.without_spare_fill();
+    let last = bare.and_then(|frame| room(&frame, stored, 0));
+    for (room, spare) in rooms.chain(last) {
+        for recipe in recipes(room, spare) {
+            match Candidate::make(frame, &recipe) {
+                Some(candidate) if candidate.new_fill.is_none() => return Some(candidate),
+                Some(candidate) => {
+                    with_new_fill.get_or_insert(candidate);
+                }
+                None => {}
+            }
+        }
+    }
+    with_new_fill
 }
 
 /// The shortest text that a type reads as the nearest it has to a number.
 fn short_in(data_type: DataType, number: f64) -> String {
     nearest(data_type, number).map_or_else(|| number_text(number), short)
+}
+
+/// The offsets for the grid of a step and, where zero need not be on it, for those through values that must be kept.
+fn anchored(frame: &Frame, step: &Step, room: Room) -> Vec<f64> {
+    let mut all = offsets(frame, step, room);
+    if step.anchor == 0.0 {
+        let kept = frame.keep.iter().map(|value| value.to_f64());
+        for anchor in kept.filter(|value| *value != 0.0) {
+            let step = Step {
+                anchor,
+                ..step.clone()
+            };
+            all.extend(offsets(frame, &step, room));
+        }
+    }
+    all
 }
 
 /// The offsets that bring the values into the room, the best first.
@@ -119,12 +171,24 @@ fn offsets(frame: &Frame, step: &Step, room: Room) -> Vec<f64> {
     let (a, b) = (from_anchor(low), from_anchor(high));
     let first = a.max(b) - greatest;
     let last = a.min(b) - least;
+    // Without an offset codes may be larger than what doubles tell apart: nothing is planned with them.
+    let unshifted = a.min(b) >= room.low as f64 && a.max(b) <= room.high as f64;
     if !(first.is_finite() && last.is_finite()) || first > last {
-        return Vec::new();
+        return match step.anchor == 0.0 && unshifted {
+            true => vec![0.0],
+            false => Vec::new(),
+        };
     }
-    let at = |shift: f64| step.anchor + shift / step.scale;
+    // Offsets far from the values cost them digits.
+    let span = high - low;
+    let (near, far) = (from_anchor(low - span), from_anchor(high + span));
+    let (first, last) = match (first.max(near.min(far)), last.min(near.max(far))) {
+        (near_first, near_last) if near_first <= near_last => (near_first, near_last),
+        _ => (first, last),
+    };
+    let at = |shift: f64| tidy(step.anchor + shift / step.scale);
     let mut offsets = Vec::new();
-    if step.anchor == 0.0 && (first..=last).contains(&0.0) {
+    if step.anchor == 0.0 && unshifted {
         offsets.push(0.0);
     }
     if step.anchor != 0.0 && (first..=last).contains(&0.0) {
@@ -138,6 +202,15 @@ fn offsets(frame: &Frame, step: &Step, room: Room) -> Vec<f64> {
     // A round number of steps is always on the grid.
     offsets.extend(roundest(first, last, &|shift| shift.fract() == 0.0).map(at));
     offsets
+}
+
+/// A sum without what its rounding added.
+fn tidy(sum: f64) -> f64 {
+    let short: f64 = format!("{sum:.13e}").parse().unwrap_or(sum);
+    if (short - sum).abs() <= 4.0 * f64::EPSILON * sum.abs() {
+        return short;
+    }
+    sum
 }
 
 /// The number between two others that has the fewest digits and is accepted; near the middle, where there are several.
@@ -165,14 +238,17 @@ fn roundest(low: f64, high: f64, accept: &dyn Fn(f64) -> bool) -> Option<f64> {
         if first > last {
             continue;
         }
-        let multiple = (middle / unit).round().clamp(first, last);
-        // Read from text, so that it is the nearest double to the round number.
-        let text = format!("{multiple}e{exponent}");
-        if let Ok(number) = text.parse::<f64>()
-            && (low..=high).contains(&number)
-            && accept(number)
-        {
-            return Some(number);
+        let nearest = (middle / unit).round().clamp(first, last);
+        let beside = (0..BESIDE).flat_map(|n| [nearest + f64::from(n), nearest - f64::from(n)]);
+        for multiple in beside.filter(|multiple| (first..=last).contains(multiple)) {
+            // Read from text, so that it is the nearest double to the round number.
+            let text = format!("{multiple}e{exponent}");
+            if let Ok(number) = text.parse::<f64>()
+                && (low..=high).contains(&number)
+                && accept(number)
+            {
+                return Some(number);
+            }
         }
     }
     None
@@ -184,26 +260,37 @@ pub(super) fn place_integers(
     stored: DataType,
     pinned: (Option<&str>, Option<&str>),
 ) -> Option<Candidate> {
-    let (room, spare) = room(frame, stored)?;
-    let recipe = |offset: Option<String>| Recipe {
-        scale: pinned.0.map(str::to_owned),
-        offset,
-        origin: if pinned.0.is_some() {
-            Origin::Pinned
-        } else {
-            Origin::Whole
-        },
-        stored,
-        spare: spare.clone(),
-        room,
-    };
-    if let Some(offset) = pinned.1 {
-        return Candidate::make(frame, &recipe(Some(offset.to_owned())));
-    }
     let (low, high) = (frame.low.integer()?, frame.high.integer()?);
+    with_spare_codes(frame, stored, |room, spare| {
+        let offsets = match pinned.1 {
+            Some(offset) => vec![Some(offset.to_owned())],
+            None => whole_offsets((low, high), room)
+                .into_iter()
+                .map(|offset| (offset != 0).then(|| offset.to_string()))
+                .collect(),
+        };
+        let recipe = |offset: Option<String>| Recipe {
+            scale: pinned.0.map(str::to_owned),
+            offset,
+            origin: if pinned.0.is_some() {
+                Origin::Pinned
+            } else {
+                Origin::Whole
+            },
+            stored,
+            spare: spare.clone(),
+            room: Some(room),
+            wide: false,
+        };
+        offsets.into_iter().map(recipe).collect()
+    })
+}
+
+/// The shifts of integers that bring them into the room, the best first.
+fn whole_offsets((low, high): (i128, i128), room: Room) -> Vec<i128> {
     let (first, last) = (high - room.high, low - room.low);
     if first > last {
-        return None;
+        return Vec::new();
     }
     let mut offsets = Vec::new();
     if (first..=last).contains(&0) {
@@ -220,10 +307,7 @@ pub(super) fn place_integers(
         unit /= 10;
     }
     offsets.extend([low, last, first]);
-    offsets.into_iter().find_map(|offset| {
-        let text = (offset != 0).then(|| offset.to_string());
-        Candidate::make(frame, &recipe(text))
-    })
+    offsets
 }
 
 /// The candidate that stores values as floats of a narrower type, scaled at most.
@@ -232,33 +316,45 @@ pub(super) fn place_floats(
     stored: DataType,
     pinned: (Option<&str>, Option<&str>),
 ) -> Option<Candidate> {
-    let whole = Room { low: 0, high: 0 };
-    let recipe = |scale: Option<String>| Recipe {
+    if frame.given_code().is_some() {
+        // NaN is stored as other values are, and gets no code.
+        return None;
+    }
+    let recipe = |scale: Option<String>, offset: Option<String>| Recipe {
         origin: match (&scale, pinned.0) {
             (_, Some(_)) => Origin::Pinned,
             (Some(_), None) => Origin::Binary,
             (None, None) => Origin::Whole,
         },
         scale,
-        offset: pinned.1.map(str::to_owned),
+        offset,
         stored,
         spare: Vec::new(),
-        room: whole,
+        room: None,
+        wide: false,
     };
+    let offset = || pinned.1.map(str::to_owned);
     if let Some(scale) = pinned.0 {
-        return Candidate::make(frame, &recipe(Some(scale.to_owned())));
+        return Candidate::make(frame, &recipe(Some(scale.to_owned()), offset()));
     }
-    if let Some(candidate) = Candidate::make(frame, &recipe(None)) {
+    let (low, high) = frame.ends();
+    if low == high && frame.data_type.is_float() && pinned.1.is_none() {
+        // Nothing but one value: it is the offset.
+        let only = (low != 0.0).then(|| short(frame.low));
+        if let Some(candidate) = Candidate::make(frame, &recipe(None, only)) {
+            return Some(candidate);
+        }
+    }
+    if let Some(candidate) = Candidate::make(frame, &recipe(None, offset())) {
         return Some(candidate);
     }
     // The power of two that brings the farthest value to half of the end of the type.
-    let (low, high) = frame.ends();
     let farthest = low.abs().max(high.abs());
     let end = Scalar::finite_range(stored).1.to_f64() / 2.0;
     let scale = 2_f64.powf((end / farthest).log2().floor());
     let usable = frame.data_type.is_float() && scale.is_finite() && scale > 0.0;
     usable
-        .then(|| Candidate::make(frame, &recipe(Some(number_text(scale)))))
+        .then(|| Candidate::make(frame, &recipe(Some(number_text(scale)), offset())))
         .flatten()
 }
 
@@ -274,5 +370,10 @@ mod tests {
         assert_eq!(roundest(-3.0, 5.0, &any), Some(0.0));
         assert_eq!(roundest(0.123_45, 0.123_46, &any), Some(0.12345));
         assert_eq!(roundest(1.0, 2.0, &|_| false), None);
+        // From 0.1 on, every fourth tenth: 48.5, 48.9, 49.3, 49.7 and so on.
+        let fourth = |x: f64| ((x - 0.1) * 2.5 + 1e-9).fract() < 2e-9;
+        assert_eq!(roundest(48.6, 49.2, &fourth), Some(48.9));
+        assert_eq!(tidy(0.1 + 0.2), 0.3);
+        assert_eq!(tidy(1.0 / 3.0), 1.0 / 3.0);
     }
 }

@@ -4,8 +4,9 @@ use super::SuggestError;
 use super::candidate::Candidate;
 use super::choice::{Merit, Screened, gains, rank, screen, shortlist};
 use super::elements::number_text;
-use super::frame::{Frame, Special};
+use super::frame::Frame;
 use super::histogram::Histogram;
+use super::obstacles::{Obstacles, no_type};
 use super::passes::{Measured, look, measure};
 use super::placement::{codes_needed, room};
 use super::refusal::Refusal;
@@ -148,7 +149,7 @@ pub fn suggest_common(
     let mut frame = Frame::new(&survey, data_type, &fills, wish, has_data)?;
     let types = types(wish, data_type);
     if types.is_empty() {
-        return Err(no_narrower(&frame, &survey).into());
+        return Err(no_type(&frame, &survey).into());
     }
     let mut screened = screen(&frame, &survey, wish, &types, has_data);
     // A fill beyond all other values may be one that stands for missing ones.
@@ -161,10 +162,21 @@ pub fn suggest_common(
         }
     }
     let rejected = rejected(&frame, &survey, wish, &types, &screened);
-    let candidates = shortlist(screened, wish.tolerance);
+    let mut candidates = shortlist(screened, wish.tolerance);
+    let as_asked = !candidates.is_empty();
+    if !as_asked {
+        // What could be had instead is measured just as well, and may do.
+        candidates = nearest_candidates(&frame, &survey, wish, &types, has_data);
+    }
+    let obstacles = Obstacles {
+        frame: &frame,
+        survey: &survey,
+        wish,
+        types: &types,
+        rejected: &rejected,
+    };
     if candidates.is_empty() {
-        let refusal = nothing_fits(&frame, &survey, wish, rejected);
-        return Err(with_obstacle(refusal, &frame, &survey, wish, &types).into());
+        return Err(obstacles.nothing_fits().into());
     }
     let all: Vec<&Candidate> = candidates.iter().collect();
     let ends = survey.range.unwrap_or((frame.low, frame.high));
@@ -186,12 +198,16 @@ pub fn suggest_common(
         histogram.merge(&part.histogram);
     }
     let rated = rate(candidates, &measured, subjects, wish, &frame);
-    let Some(best) = rated.first().filter(|best| best.holds) else {
-        return Err(none_holds(&frame, &survey, wish, &rated, rejected).into());
+    // So many decimals are a scale, whatever else comes as near.
+    let may_do = as_asked || !matches!(wish.tolerance, Tolerance::Decimals(_));
+    let Some(best) = rated.first().filter(|best| best.holds && may_do) else {
+        return Err(obstacles.none_holds(&rated, subjects).into());
     };
     let reason = reason(best, &rated, wish);
     let notes = notes(best, &survey, &frame, wish, first);
-    let narrower = |rejected: &Rejected| rejected.data_type.bits() < best.candidate.stored.bits();
+    // How many codes are needed is known for the steps that were thought of.
+    let narrower =
+        |rejected: &Rejected| as_asked && rejected.data_type.bits() < best.candidate.stored.bits();
     Ok(Suggestion {
         data_type,
         seen: seen(&survey, subjects, frame.grain()),
@@ -202,6 +218,30 @@ pub fn suggest_common(
         notes,
         share: subjects.iter().map(|s| share(s)).fold(1.0, f64::min),
     })
+}
+
+/// The candidates of the widest types that come closest, where none can even be made that keeps what was asked for.
+fn nearest_candidates(
+    frame: &Frame,
+    survey: &Survey,
+    wish: &Wish,
+    types: &[DataType],
+    has_data: bool,
+) -> Vec<Candidate> {
+    if wish.tolerance == Tolerance::Open || frame.data_type.is_integer() {
+        return Vec::new();
+    }
+    let wish = Wish {
+        tolerance: Tolerance::Open,
+        ..wish.clone()
+    };
+    let widest = types.iter().map(|stored| stored.bits()).max();
+    let types = types.iter().filter(|stored| Some(stored.bits()) == widest);
+    let types: Vec<DataType> = types.copied().collect();
+    let screened = screen(frame, survey, &wish, &types, has_data);
+    let mut candidates = shortlist(screened, Tolerance::Open);
+    candidates.truncate(1);
+    candidates
 }
 
 /// The types that may be proposed for an array of this type.
@@ -216,18 +256,16 @@ fn types(wish: &Wish, data_type: DataType) -> Vec<DataType> {
         bits < most || !lossless && bits == most
     });
     if let (Tolerance::Open, Some(bits)) = (wish.tolerance, wish.bits) {
-        // The narrowest type with as many codes.
-        types.retain(|stored| stored.bits() >= bits);
+        // The narrowest type with as many codes, or the widest one.
+        let widest = types.last().map_or(0, |stored| stored.bits());
+        types.retain(|stored| stored.bits() >= bits.min(widest));
         let narrowest = types.first().map(|stored| stored.bits());
         types.retain(|stored| Some(stored.bits()) == narrowest);
     }
-    if wish.all_types && data_type.is_float() && wish.bits.is_none() {
-        let floats = [DataType::BFloat16, DataType::Float16, DataType::Float32];
-        types.extend(
-            floats
-                .iter()
-                .filter(|float| float.bits() < data_type.bits()),
-        );
+    let bounded = wish.tolerance != Tolerance::Open;
+    if wish.all_types && bounded && data_type.is_float() && wish.bits.is_none() {
+        let floats = DataType::ALL.into_iter().filter(|float| float.is_float());
+        types.extend(floats.filter(|float| float.bits() < data_type.bits()));
     }
     types
 }
@@ -282,6 +320,7 @@ fn rate(
         .iter()
         .map(|rated| Merit {
             holds: rated.holds,
+            is_read: wish.all_types || rated.candidate.not_opened_by_zarr_python().is_none(),
             // Where sizes cannot be told, the codes that are used tell which is smaller.
             bytes: rated
                 .stored_bytes
@@ -316,8 +355,11 @@ fn rejected(
     screened: &[Screened],
 ) -> Vec<Rejected> {
     let (low, high) = frame.ends();
+    let integers = frame.low.integer().zip(frame.high.integer());
+    #[expect(clippy::cast_precision_loss, reason = "planning")]
+    let integers = integers.map(|(low, high)| (high - low) as f64 + 1.0);
     let needed = match wish.tolerance {
-        _ if frame.data_type.is_integer() => high - low + 1.0,
+        _ if integers.is_some() => integers.unwrap_or(0.0),
         Tolerance::Absolute(error) if error > 0.0 => ((high - low) / (2.0 * error)).floor() + 1.0,
         Tolerance::Decimals(decimals) => codes_needed(frame, 10_f64.powi(decimals)),
         Tolerance::Relative(share) if survey.least_magnitude.is_finite() => {
@@ -342,7 +384,7 @@ fn rejected(
     for stored in types.iter().copied().filter(|stored| stored.is_integer()) {
         #[expect(clippy::cast_precision_loss, reason = "planning")]
         let codes =
-            room(frame, stored).map_or(0.0, |(room, _)| (room.high - room.low) as f64 + 1.0);
+            room(frame, stored, 0).map_or(0.0, |(room, _)| (room.high - room.low) as f64 + 1.0);
         if needed > codes {
             let kept = match spare {
                 0 => String::new(),
@@ -367,7 +409,7 @@ fn rejected(
 }
 
 /// A count as people read it.
-fn whole(count: f64) -> String {
+pub(super) fn whole(count: f64) -> String {
     if count < 1e15 {
         format!("{count:.0}")
     } else {
@@ -479,6 +521,13 @@ fn notes(
             "the fill of the array cannot be stored: the plan makes it {fill}, so chunks that were never written must be written with the old one"
         ));
     }
+    notes.extend(best.candidate.not_opened_by_zarr_python());
+    if best.candidate.stored.size() > frame.data_type.size() {
+        notes.push(format!(
+            "{} is wider than {}: nothing is gained by it",
+            best.candidate.stored, frame.data_type
+        ));
+    }
     let grain = frame.grain();
     if let Tolerance::Absolute(error) = wish.tolerance
         && frame.data_type.is_float()
@@ -501,231 +550,4 @@ fn notes(
         ));
     }
     notes
-}
-
-/// Nothing narrower is left for the values.
-fn no_narrower(frame: &Frame, survey: &Survey) -> Refusal {
-    let data_type = frame.data_type;
-    if data_type.is_integer() {
-        let refusal = Refusal::new(format!(
-            "the values are integers already, and no type is narrower than {data_type}"
-        ));
-        return with_range(refusal, survey);
-    }
-    Refusal::new(format!(
-        "there is no integer type narrower than {data_type}"
-    ))
-}
-
-fn with_range(refusal: Refusal, survey: &Survey) -> Refusal {
-    match survey.range {
-        Some((low, high)) => refusal.detail(format!("they go from {low} to {high}")),
-        None => refusal,
-    }
-}
-
-/// No candidate could even be made.
-fn nothing_fits(frame: &Frame, survey: &Survey, wish: &Wish, rejected: Vec<Rejected>) -> Refusal {
-    if frame.data_type.is_integer() {
-        let refusal = Refusal::new(
-            "the values are integers already, and no narrower type holds them, shifted or not",
-        )
-        .hint("integers that are codes of CF packing (scale_factor, add_offset) are packed already: packing them again gains nothing");
-        return with_rejected(with_range(refusal, survey), rejected);
-    }
-    let (low, high) = frame.ends();
-    let refusal = match wish.tolerance {
-        Tolerance::Bitwise => no_step(frame, survey),
-        Tolerance::Absolute(0.0) => no_step(frame, survey),
-        Tolerance::Absolute(error) if error < frame.grain() / 2.0 => {
-            no_step(frame, survey).detail(format!(
-                "neighbouring values of {} are up to {} apart, so within {} there is only the value itself",
-                frame.data_type,
-                number_text(frame.grain()),
-                number_text(error)
-            ))
-        }
-        _ => {
-            let type_words = match wish.to {
-                Some(to) => to.to_string(),
-                None => "no type".to_owned(),
-            };
-            let verb = if wish.to.is_some() {
-                "does not hold"
-            } else {
-                "holds"
-            };
-            Refusal::new(format!(
-                "{type_words} {verb} values from {} to {} as asked for",
-                number_text(low),
-                number_text(high)
-            ))
-            .hint("a larger error, or another type, may do")
-        }
-    };
-    with_rejected(refusal, rejected)
-}
-
-fn with_rejected(refusal: Refusal, rejected: Vec<Rejected>) -> Refusal {
-    rejected.into_iter().fold(refusal, |refusal, rejected| {
-        refusal.detail(format!("{}: {}", rejected.data_type, rejected.reason))
-    })
-}
-
-/// Names the values that stand in the way of candidates which hold all others.
-fn with_obstacle(
-    refusal: Refusal,
-    frame: &Frame,
-    survey: &Survey,
-    wish: &Wish,
-    types: &[DataType],
-) -> Refusal {
-    let in_the_way = |special: &&Special| {
-        let without = frame.without(special.value);
-        screen(&without, survey, wish, types, true)
-            .iter()
-            .any(|s| s.holds)
-    };
-    let Some(special) = frame.specials().iter().find(in_the_way) else {
-        return refusal;
-    };
-    let value = special.value;
-    let role = if frame.is_read_fill(value) {
-        format!("chunks that were never written read as the fill {value}")
-    } else {
-        format!("the data hold {value} as a value apart")
-    };
-    refusal.detail(format!(
-        "{role}, for which no candidate has a code: scaled, it is no value of a type that the chain could scale in, or no code is left for it; all other values can be held"
-    ))
-}
-
-/// The values have no step that a narrower type could hold.
-fn no_step(frame: &Frame, survey: &Survey) -> Refusal {
-    let mut refusal = Refusal::new(format!(
-        "the values have no step that would let a type narrower than {} hold them exactly",
-        frame.data_type
-    ));
-    if let Some(exponent) = survey.binary.exponent() {
-        let codes = codes_needed(frame, 2_f64.powi(-exponent));
-        refusal = refusal.detail(format!(
-            "the power of two that divides them all is 2^{exponent}: {} codes",
-            whole(codes)
-        ));
-    }
-    refusal = match survey.decimal.found() {
-        Some(grid) => refusal.detail(format!(
-            "the decimal step that divides them all is {}: {} codes",
-            number_text(grid.step),
-            whole(codes_needed(frame, grid.scale))
-        )),
-        None => refusal.detail("no decimal step divides them all"),
-    };
-    if survey.negative_zeros > 0 {
-        refusal = refusal.detail(format!(
-            "{} zeros are negative, which integers cannot tell from positive ones",
-            survey.negative_zeros
-        ));
-    }
-    let (low, high) = frame.ends();
-    let half = (high / 65_534.0 - low / 65_534.0) / 2.0;
-    refusal.hint(format!(
-        "--to int16 would hold them to about {half:.1e}, and --max-error finds the type for an error"
-    ))
-}
-
-/// Candidates were measured, and none holds.
-fn none_holds(
-    frame: &Frame,
-    survey: &Survey,
-    wish: &Wish,
-    rated: &[Rated],
-    rejected: Vec<Rejected>,
-) -> Refusal {
-    let mut refusal = match wish.tolerance {
-        Tolerance::Bitwise => no_step(frame, survey),
-        Tolerance::Absolute(error) => {
-            let refusal = Refusal::new(format!(
-                "no candidate keeps every value within {}",
-                number_text(error)
-            ));
-            if frame.data_type.is_float() && error < frame.grain() / 2.0 {
-                refusal.detail(format!(
-                    "neighbouring values of {} are up to {} apart, so this asks for exact values, and they have no step that fits",
-                    frame.data_type,
-                    number_text(frame.grain())
-                ))
-            } else {
-                refusal
-            }
-        }
-        Tolerance::Relative(share) => Refusal::new(format!(
-            "no candidate keeps every value within {} of itself",
-            number_text(share)
-        ))
-        .detail(format!(
-            "the least magnitude above zero is {}, the greatest {}",
-            number_text(survey.least_magnitude),
-            number_text(frame.ends().0.abs().max(frame.ends().1.abs()))
-        )),
-        Tolerance::Decimals(decimals) => Refusal::new(format!(
-            "no candidate keeps {decimals} decimals of every value"
-        )),
-        Tolerance::Open => Refusal::new("no candidate holds every value"),
-    };
-    for rated in rated.iter().take(3) {
-        refusal = refusal.detail(miss(rated, wish));
-    }
-    refusal = with_rejected(refusal, rejected);
-    let whole = |rated: &&Rated| rated.trial.faults == 0 && rated.trial.lost == 0;
-    let best = rated.iter().filter(whole).min_by(|a, b| {
-        let error = |rated: &Rated| rated.trial.errors.largest_absolute();
-        error(a).total_cmp(&error(b))
-    });
-    if let Some(best) = best {
-        let error = best.trial.errors.largest_absolute();
-        refusal = refusal.hint(format!(
-            "--max-error {} can be had with {}",
-            number_text(error),
-            best.candidate.stored
-        ));
-    }
-    refusal
-}
-
-/// How a candidate misses.
-fn miss(rated: &Rated, wish: &Wish) -> String {
-    let words = rated
-        .candidate
-        .words()
-        .map_or_else(|| rated.candidate.stored.to_string(), |(words, _)| words);
-    let errors = &rated.trial.errors;
-    let what = match (&rated.trial.first_fault, wish.tolerance) {
-        (Some((value, reason)), _) => format!(
-            "{} values cannot be stored, such as {value}: {reason}",
-            rated.trial.faults
-        ),
-        (None, _) if rated.trial.lost > 0 => {
-            format!("{} values do not come back", rated.trial.lost)
-        }
-        (None, Tolerance::Bitwise) => format!("{} values come back changed", rated.trial.changed),
-        (None, Tolerance::Relative(_)) => format!(
-            "the largest relative error is {}",
-            number_text(errors.largest_relative())
-        ),
-        _ => format!(
-            "the largest error is {}",
-            number_text(errors.largest_absolute())
-        ),
-    };
-    let each: Vec<String> = rated
-        .by_subject
-        .iter()
-        .map(|trial| number_text(trial.errors.largest_absolute()))
-        .collect();
-    if each.is_empty() {
-        format!("{words}: {what}")
-    } else {
-        format!("{words}: {what} (by array: {})", each.join(", "))
-    }
 }

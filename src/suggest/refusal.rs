@@ -1,5 +1,6 @@
 //! Why nothing is proposed, in words, with what could be had instead.
 
+use super::elements::number_text;
 use super::survey::Survey;
 use crate::codecs::short;
 use crate::transform::data_type::DataType;
@@ -51,6 +52,12 @@ impl Refusal {
         Self::new("the array cannot be decoded")
     }
 
+    /// Documents cannot be relied upon, or not be read, for these reasons.
+    pub fn unsound(reasons: impl IntoIterator<Item = String>) -> Self {
+        let refusal = Self::new("its metadata cannot be relied upon");
+        reasons.into_iter().fold(refusal, Self::detail)
+    }
+
     /// A chunk cannot be read, for this reason.
     #[must_use]
     pub fn of_chunk(reason: impl Into<String>) -> Self {
@@ -94,7 +101,7 @@ impl Refusal {
     }
 
     pub(super) fn not_a_value(value: f64, data_type: DataType) -> Self {
-        Self::new(format!("{value} is no value of {data_type}"))
+        Self::new(format!("{} is no value of {data_type}", number_text(value)))
             .hint("the array must hold a value for it to be kept, or to end a range")
     }
 

@@ -2,10 +2,12 @@
 
 use super::candidate::Origin;
 use super::elements::number_text;
+use super::fit::fit;
 use super::frame::Frame;
 use super::grid::{FoundGrid, any_step};
 use super::survey::Survey;
 use super::wish::{Tolerance, Wish};
+use crate::transform::data_type::DataType;
 
 /// The digits of round decimal scales.
 const ROUND: [&str; 6] = ["1", "2", "2.5", "4", "5", "8"];
@@ -17,6 +19,9 @@ const POWERS: i32 = 9;
 /// How many round steps are tried below the finest one where the number of codes is all that is given.
 const BELOW_FINEST: usize = 6;
 
+/// Doubles tell so many codes apart.
+const TOLD_APART: f64 = 9_007_199_254_740_992.0;
+
 /// A scale, and the grid that it makes.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Step {
@@ -27,6 +32,8 @@ pub(super) struct Step {
     pub(super) origin: Origin,
     /// A value that must be on the grid; 0 as long as zero may be.
     pub(super) anchor: f64,
+    /// Whether float64 is scaled in, though the values are of a narrower float type.
+    pub(super) wide: bool,
 }
 
 impl Step {
@@ -36,6 +43,7 @@ impl Step {
             text: number_text(scale),
             origin,
             anchor: 0.0,
+            wide: false,
         }
     }
 
@@ -70,13 +78,16 @@ pub(super) fn steps(frame: &Frame, survey: &Survey, wish: &Wish, codes: f64) -> 
         }
         Tolerance::Absolute(error) => within(error),
         Tolerance::Relative(share) => within(share * survey.least_magnitude),
-        Tolerance::Open => finest(codes / (high - low)),
+        Tolerance::Open => finest_of(codes, low, high),
         Tolerance::Bitwise => Vec::new(),
     };
-    steps.extend(hidden(frame, survey));
+    steps.extend(hidden(frame, survey, wish));
     steps.retain(|step| step.scale.is_finite() && step.scale > 0.0);
-    steps.sort_by(|a, b| a.scale.total_cmp(&b.scale));
-    steps.dedup_by(|later, kept| later.scale == kept.scale && later.anchor == kept.anchor);
+    // The simpler way to scale comes first.
+    steps.sort_by(|a, b| a.scale.total_cmp(&b.scale).then(a.wide.cmp(&b.wide)));
+    steps.dedup_by(|later, kept| {
+        (later.scale, later.anchor, later.wide) == (kept.scale, kept.anchor, kept.wide)
+    });
     steps
 }
 
@@ -132,6 +143,21 @@ pub(super) fn coarsest(survey: &Survey, wish: &Wish) -> Vec<Step> {
         .collect()
 }
 
+/// The finest steps for so many codes.
+fn finest_of(codes: f64, low: f64, high: f64) -> Vec<Step> {
+    let span = high - low;
+    let mut steps = finest(codes.min(TOLD_APART) / span);
+    if codes > TOLD_APART {
+        // With powers of two, codes may be larger than what doubles tell apart.
+        let farthest = low.abs().max(high.abs());
+        for most in [codes / span, codes / (2.0 * farthest)] {
+            let powers = [power(most) - 1, power(most)].map(|exponent| 2_f64.powi(exponent));
+            steps.extend(powers.map(|scale| Step::of(scale, Origin::Binary)));
+        }
+    }
+    steps
+}
+
 /// The finest steps for a scale of at most `most`.
 fn finest(most: f64) -> Vec<Step> {
     if !most.is_finite() || most <= 0.0 {
@@ -170,14 +196,24 @@ fn finest(most: f64) -> Vec<Step> {
     steps
 }
 
+/// Whether a wish asks for the values themselves, since the type has no others as near.
+pub(super) fn is_exact(frame: &Frame, wish: &Wish) -> bool {
+    match wish.tolerance {
+        Tolerance::Bitwise => true,
+        Tolerance::Absolute(error) => error < frame.grain() / 2.0,
+        Tolerance::Open | Tolerance::Decimals(_) | Tolerance::Relative(_) => false,
+    }
+}
+
 /// The steps that the data have, and refinements of them are not: one is enough to hold every value.
-fn hidden(frame: &Frame, survey: &Survey) -> Vec<Step> {
+fn hidden(frame: &Frame, survey: &Survey, wish: &Wish) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     steps.extend(survey.decimal.found().map(Step::found));
     if let Some(exponent) = survey.binary.exponent() {
         steps.push(Step::of(2_f64.powi(-exponent), Origin::Hidden));
     }
-    let found = any_step(&survey.sorted_sample(), frame.grain());
+    let sorted = survey.sorted_sample();
+    let found = any_step(&sorted, frame.grain());
     if let Some(grid) = found
         && !steps
             .iter()
@@ -190,11 +226,30 @@ fn hidden(frame: &Frame, survey: &Survey) -> Vec<Step> {
             ..Step::of(scale, Origin::Hidden)
         });
     }
+    if is_exact(frame, wish) {
+        let is_double = frame.data_type == DataType::Float64;
+        let wide = |step: &Step| Step {
+            wide: true,
+            ..step.clone()
+        };
+        if !is_double {
+            // An offset costs a rounding in the type of the values, and none in float64.
+            let decimal = steps.iter().filter(|step| step.scale.log2().fract() != 0.0);
+            let decimal: Vec<_> = decimal.map(wide).collect();
+            steps.extend(decimal);
+        }
+        let fitted = found.and_then(|grid| fit(&sorted, frame.data_type, grid));
+        steps.extend(fitted.map(|fit| Step {
+            anchor: fit.anchor,
+            wide: !is_double,
+            ..Step::of(fit.scale, Origin::Hidden)
+        }));
+    }
     steps
 }
 
 /// A scale near the one found that has few digits, or a step that has.
-fn shortened(scale: f64, step: f64) -> Option<f64> {
+pub(super) fn shortened(scale: f64, step: f64) -> Option<f64> {
     let near = |x: f64| (x / scale - 1.0).abs() < 1e-7;
     for digits in 0..8 {
         let short: f64 = format!("{scale:.digits$e}").parse().ok()?;

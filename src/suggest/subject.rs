@@ -29,6 +29,8 @@ const ALL_TRIED: u64 = 1 << 24;
 
 /// Values to choose parameters for.
 pub struct Subject<'a> {
+    /// What it is called in messages, where there are several.
+    pub(super) name: String,
     pub(super) data_type: DataType,
     /// The fill of the array, where it has one.
     pub(super) fill: Option<Scalar>,
@@ -155,6 +157,7 @@ impl<'a> Subject<'a> {
             .fill_is_defined()
             .then(|| Scalar::from_ne_bytes(data_type, array.fill()));
         Some(Self {
+            name: String::new(),
             data_type,
             fill,
             stand_ins,
@@ -179,6 +182,7 @@ impl<'a> Subject<'a> {
             .iter()
             .try_fold(1_u64, |n, l| n.checked_mul(*l))?;
         Some(Self {
+            name: String::new(),
             data_type,
             fill: None,
             stand_ins: Vec::new(),
@@ -197,6 +201,7 @@ impl<'a> Subject<'a> {
     #[must_use]
     pub fn range(data_type: DataType, low: f64, high: f64) -> Self {
         Self {
+            name: String::new(),
             data_type,
             fill: None,
             stand_ins: Vec::new(),
@@ -208,6 +213,13 @@ impl<'a> Subject<'a> {
             },
             share: 1.0,
         }
+    }
+
+    /// Gives it a name for messages.
+    #[must_use]
+    pub fn with_name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
     }
 
     /// Reads a share of the data only, in chunks that are spread evenly.

@@ -1,32 +1,22 @@
-//! A candidate as documents and people have it: the codecs in JSON, the chain in words, the formula, the attributes of CF.
+//! A candidate as documents and people have it: the codecs in JSON, the chain in words, the formula, and who can read it.
 
 use super::candidate::Candidate;
 use super::elements::number_text;
 use crate::codecs::ArrayDocument;
 use crate::codecs::formula::Formula;
 use crate::codecs::model::Model;
+use crate::codecs::short;
 use crate::metadata::edit::{Draft, Layout};
 use crate::metadata::json::{Limits, NonFinite, parse};
 use crate::metadata::{Node, Problems, v3};
+use crate::readers::{Opens, readers};
+use crate::transform::chain::{BoundCodec, Direction};
 use crate::transform::literal::Literal;
 use crate::transform::parameters::{CastValueParameters, Codec, ScaleOffsetParameters};
 use crate::transform::scalar::Scalar;
 
 /// What stands behind the packing codecs where the chain is shown.
 const BYTES: &str = "bytes";
-
-/// The attributes of the CF conventions that say nearly the same.
-#[derive(Debug, Clone, PartialEq)]
-pub struct CfAttributes {
-    /// The reciprocal of the scale, as the nearest double.
-    pub scale_factor: f64,
-    /// The offset.
-    pub add_offset: f64,
-    /// The code of NaN.
-    pub fill_value: Option<Scalar>,
-    /// Whether readers that multiply get the same values: a power of two has an exact reciprocal.
-    pub exact: bool,
-}
 
 impl Candidate {
     /// The array-to-array codecs as a document has them.
@@ -38,10 +28,79 @@ impl Candidate {
     /// The chain in words and what it computes.
     #[must_use]
     pub fn words(&self) -> Option<(String, Option<Formula>)> {
+        self.with_document(|document| {
+            let model = Model::new(document).ok()?;
+            let words = model.to_string();
+            let words = words
+                .strip_suffix(&format!(" -> {BYTES}"))
+                .unwrap_or(&words);
+            Some((words.to_owned(), model.formula()))
+        })?
+        .map(|(words, formula)| (words, formula.map(|formula| self.in_full(formula))))
+    }
+
+    /// A formula with the numbers that its parameters are in a type of so few digits that the shortest texts are others.
+    fn in_full(&self, formula: Formula) -> Formula {
+        if self.chain.data_type().bits() > 16 {
+            return formula;
+        }
+        let shifts = self.chain.codecs().iter().filter_map(|codec| match codec {
+            BoundCodec::ScaleOffset(codec) => Some([codec.offset, codec.scale]),
+            _ => None,
+        });
+        let numbers = shifts.flatten().flatten().filter_map(Scalar::magnitude);
+        let texts: Vec<_> = numbers
+            .map(|number| (short(number), number_text(number.to_f64())))
+            .collect();
+        let of = |token: &str| {
+            let known = texts.iter().find(|(short, _)| short == token);
+            known.map_or_else(|| token.to_owned(), |(_, full)| full.clone())
+        };
+        let rewritten = |text: &str| {
+            let parts = text.split_inclusive([' ', '(', ')']);
+            let parts = parts.map(|part| {
+                let end = part.trim_end_matches([' ', '(', ')']);
+                of(end) + &part[end.len()..]
+            });
+            parts.collect::<String>()
+        };
+        Formula {
+            encode: rewritten(&formula.encode),
+            decode: rewritten(&formula.decode),
+        }
+    }
+
+    /// What the reader that most people have makes of an array with this chain: its name and version, why it does not open it, and
+    /// which other readers are known to; `None` where it opens it.
+    #[must_use]
+    pub fn not_opened_by_zarr_python(&self) -> Option<String> {
+        let verdicts = self.with_document(readers)?;
+        let first = verdicts.first()?;
+        let Opens::No(reason) = &first.opens else {
+            return None;
+        };
+        let others = verdicts.iter().filter(|one| one.opens == Opens::Yes);
+        let others: Vec<_> = others
+            .map(|one| format!("{} {}", one.reader, one.version))
+            .collect();
+        let others = match others.as_slice() {
+            [] => "no other program is known to".to_owned(),
+            some => format!("known to: {}", some.join(", ")),
+        };
+        Some(format!(
+            "{} {} does not open this: {reason}; {others}",
+            first.reader, first.version
+        ))
+    }
+
+    /// Hands on the document of an array that is packed so.
+    fn with_document<R>(&self, look: impl FnOnce(ArrayDocument<'_, '_>) -> R) -> Option<R> {
+        // Where there is no fill yet, one that the chain carries.
         let fill = self
             .chain
             .fill()
             .and_then(|fill| fill.encoded.first().copied());
+        let fill = fill.or_else(|| self.chain.transform(Direction::Decode, self.ends.0).ok());
         let fill = fill.map_or(Draft::from(0_u64), scalar);
         let Draft::Array(mut codecs) = self.codecs_json() else {
             return None;
@@ -76,34 +135,7 @@ impl Candidate {
         let v3::Document::Array(array) = v3::read(&Node::root(&parsed.root), &mut problems) else {
             return None;
         };
-        let model = Model::new(ArrayDocument::V3(&array.complete()?)).ok()?;
-        let words = model.to_string();
-        let words = words
-            .strip_suffix(&format!(" -> {BYTES}"))
-            .unwrap_or(&words);
-        Some((words.to_owned(), model.formula()))
-    }
-
-    /// The attributes of CF that say nearly the same; `None` where there are none that do.
-    #[must_use]
-    pub fn cf_attributes(&self) -> Option<CfAttributes> {
-        let number =
-            |text: &Option<String>, absent| text.as_ref().map_or(Some(absent), |t| t.parse().ok());
-        let scale: f64 = number(&self.scale, 1.0)?;
-        let add_offset = number(&self.offset, 0.0)?;
-        let mut nan = self.sentinels.iter().filter(|s| s.value.is_nan());
-        let others = self.sentinels.iter().any(|s| !s.value.is_nan());
-        if others || !self.stored.is_integer() {
-            return None;
-        }
-        // A power of two, whose only bits are those of the exponent.
-        let exact = scale.to_bits() << 12 == 0;
-        Some(CfAttributes {
-            scale_factor: 1.0 / scale,
-            add_offset,
-            fill_value: nan.next().map(|s| s.code),
-            exact,
-        })
+        Some(look(ArrayDocument::V3(&array.complete()?)))
     }
 
     /// The distance of neighbouring values, in text; `None` where it is not the same everywhere.

@@ -126,13 +126,16 @@ impl fmt::Display for Fault {
     }
 }
 
-/// A number in full up to 10^21: its shortest form may lie on the other side of the end of a range of wide integers.
+/// A number that its shortest form does not give in full, such as a float32 of 2^31, in full up to 10^21: the shortest form may lie
+/// on the other side of the end of a range.
 fn long(value: Scalar) -> String {
     let number = value.to_f64();
-    if value.data_type().is_float() && (1e16..1e21).contains(&number.abs()) {
-        return number.to_string();
+    let short = value.to_string();
+    let whole = value.data_type().is_float() && number.fract() == 0.0 && number.abs() < 1e21;
+    if whole && (number.abs() >= 1e16 || short.parse() != Ok(number)) {
+        return format!("{number:.0}");
     }
-    value.to_string()
+    short
 }
 
 impl std::error::Error for Fault {}

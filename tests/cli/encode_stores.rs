@@ -21,7 +21,7 @@ fn document(sandbox: &Sandbox, path: &str) -> Value {
     serde_json::from_slice(&text).unwrap()
 }
 
-fn floats(values: &[f32]) -> Vec<u8> {
+pub(crate) fn floats(values: &[f32]) -> Vec<u8> {
     values
         .iter()
         .flat_map(|value| value.to_le_bytes())
@@ -29,7 +29,7 @@ fn floats(values: &[f32]) -> Vec<u8> {
 }
 
 /// The document of a plain array without compression.
-fn plain(data_type: &str, shape: &[u64], chunks: &[u64], fill: Value) -> Value {
+pub(crate) fn plain(data_type: &str, shape: &[u64], chunks: &[u64], fill: Value) -> Value {
     json!({
         "zarr_format": 3, "node_type": "array", "shape": shape, "data_type": data_type,
         "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": chunks}},
@@ -40,7 +40,7 @@ fn plain(data_type: &str, shape: &[u64], chunks: &[u64], fill: Value) -> Value {
 }
 
 /// Writes an array: its document, and its chunks by their keys.
-fn write_array(folder: &Path, document: &Value, chunks: &[(&str, Vec<u8>)]) {
+pub(crate) fn write_array(folder: &Path, document: &Value, chunks: &[(&str, Vec<u8>)]) {
     fs::create_dir_all(folder).unwrap();
     fs::write(
         folder.join("zarr.json"),
@@ -55,7 +55,7 @@ fn write_array(folder: &Path, document: &Value, chunks: &[(&str, Vec<u8>)]) {
 }
 
 /// A sandbox with an array `in.zarr` of float32 in chunks of two.
-fn with_floats(values: &[f32], fill: Value) -> Sandbox {
+pub(crate) fn with_floats(values: &[f32], fill: Value) -> Sandbox {
     let sandbox = Sandbox::new();
     let document = plain("float32", &[values.len() as u64], &[2], fill);
     let keys: Vec<String> = (0..values.len().div_ceil(2))
@@ -80,7 +80,7 @@ fn values_of(sandbox: &Sandbox, store: &str) -> Vec<f32> {
 }
 
 /// The values of a store as lines of JSON.
-fn values(sandbox: &Sandbox, store: &str) -> Vec<String> {
+pub(crate) fn values(sandbox: &Sandbox, store: &str) -> Vec<String> {
     let outcome = sandbox.run(&format!("decode {store} -"));
     succeeds(&outcome);
     outcome.stdout.lines().map(str::to_owned).collect()

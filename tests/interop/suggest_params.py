@@ -4,7 +4,7 @@
 
 Makes an array of each of several kinds of data in FOLDER, asks zarrpack for parameters, packs the array with them (with `zarrpack
 encode --params` where there is such a flag, else with zarr-python), and reads it with zarr-python. Prints a line for each kind
-with the figures, one for each other check, and exits with 1 if any failed.
+with the figures, one for a whole hierarchy, and exits with 1 if any failed.
 """
 
 import argparse
@@ -41,6 +41,14 @@ def reflectance(n: int) -> np.ndarray:
     return values
 
 
+def unpacked(n: int) -> np.ndarray:
+    """What a reader of CF makes of codes, in float32."""
+    codes = np.round(smooth(n, -32000, 32000))
+    values = (codes * 0.00175132 + 281.33).astype("f4")
+    values[random.random(n) < 0.05] = np.nan
+    return values
+
+
 def mostly_nan(n: int) -> np.ndarray:
     values = np.full(n, np.nan, "f4")
     some = random.random(n) < 0.01
@@ -61,6 +69,9 @@ KINDS = {
     "hundredths": (lambda n: (np.round(smooth(n, -200, 250) * 100) * 0.01).astype("f4"), 0.0, 1e-3),
     "sixteenths": (lambda n: (np.round(smooth(n, -90, 900) * 16) / 16).astype("f4"), np.nan, 1e-6),
     "log-normal": (lambda n: np.clip(np.exp(random.normal(-7, 2.3, n)), 1e-6, 1.0).astype("f8"), np.nan, 1e-6),
+    "with-offset": (lambda n: (np.round(smooth(n, 0, 580) * 100) / 100 + 273.15).astype("f4"), np.nan, 0.0),
+    "unpacked": (unpacked, np.nan, 0.0),
+    "fill-within": (lambda n: np.where(random.random(n) < 0.1, 12.345, smooth(n, -90, 90)).astype("f4"), 12.345, 0.05),
     "constant": (lambda n: np.full(n, 273.15, "f4"), 0.0, 0.01),
     "mostly-nan": (mostly_nan, np.nan, 0.001),
 }  # fmt: skip
@@ -105,7 +116,8 @@ def codes(packed: Path, plan: dict) -> np.ndarray:
     bare = packed.with_name(packed.name + ".codes")
     shutil.copytree(packed, bare)
     document = json.loads((bare / "zarr.json").read_text())
-    cast = next(c for c in document["codecs"] if c["name"] == "cast_value")
+    # A chain that scales in float64 has another one before.
+    cast = [c for c in document["codecs"] if c["name"] == "cast_value"][-1]
     document["codecs"] = [c for c in document["codecs"] if c["name"] not in ("scale_offset", "cast_value")]
     document["data_type"] = cast["configuration"]["data_type"]
     document["fill_value"] = 0
@@ -160,7 +172,7 @@ def check_kind(program: str, encoder: str, folder: Path, name: str, n: int) -> N
         if sentinel["value"] == "NaN":
             assert (used == missing).all(), "the code for NaN stands for something else"
         else:
-            assert (values[used] == np.float64(sentinel["value"])).all(), "a sentinel's code is used"
+            assert (values[used] == values.dtype.type(sentinel["value"])).all(), "a sentinel's code is used"
     assert not narrower_fits(entry, values, error), "a narrower type could hold the values"
     written = stored_bytes(packed)
     off = best["stored_bytes"] / written - 1
@@ -170,6 +182,36 @@ def check_kind(program: str, encoder: str, folder: Path, name: str, n: int) -> N
         f"{best['ratio']:.1f}x, size estimate {off:+.2%} ({by}), {values.nbytes / seconds / 1e6:.0f} MB/s",
         flush=True,
     )
+
+
+def check_hierarchy(program: str, encoder: str, folder: Path, n: int) -> None:
+    """Twenty variables and a coordinate, in one pipe."""
+    source, packed = folder / "hierarchy.zarr", folder / "hierarchy.packed.zarr"
+    root = zarr.open_group(source, mode="w")
+    error = 0.005
+    for number in range(20):
+        values = smooth(n, number - 10, 3 * number + 5).astype("f4")
+        values[:: number + 2] = np.nan
+        array = root.create_array(f"v{number:02}", shape=n, dtype="f4", chunks=n // 4, fill_value=np.nan)
+        array[...] = values
+    x = root.create_array("x", shape=n, dtype="f8", chunks=n, dimension_names=["x"])
+    x[...] = np.linspace(0, 1, n)
+    suggest = [program, "suggest-params", str(source), "--max-error", repr(error), "--format", "json"]
+    with subprocess.Popen(suggest, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as plan:
+        done = subprocess.run(
+            [encoder, "encode", str(source), str(packed), "--params", "-"], stdin=plan.stdout, capture_output=True, text=True
+        )
+    assert plan.returncode == 0, f"suggest-params: exit code {plan.returncode}"
+    assert done.returncode == 0, f"encode: exit code {done.returncode}: {done.stderr}"
+    before, after = zarr.open_group(source, mode="r"), zarr.open_group(packed, mode="r")
+    worst = 0.0
+    for number in range(20):
+        values, back = (group[f"v{number:02}"][...].astype("f8") for group in (before, after))
+        assert (np.isnan(values) == np.isnan(back)).all(), "NaN moved"
+        worst = max(worst, np.nanmax(np.abs(values - back)))
+    assert worst <= error, f"off by {worst}"
+    assert (after["x"][...] == before["x"][...]).all(), "the coordinate changed"
+    print(f"PASS  a hierarchy of 20 variables in one pipe: error {worst:.3g} of {error:g}", flush=True)
 
 
 def main() -> int:
@@ -187,7 +229,12 @@ def main() -> int:
         except Exception as error:  # whatever goes wrong fails this kind alone
             failed += 1
             print(f"FAIL  {name}: {type(error).__name__}: {error}", flush=True)
-    print(f"{len(KINDS) - failed} passed, {failed} failed")
+    try:
+        check_hierarchy(arguments.zarrpack, arguments.encoder or arguments.zarrpack, arguments.folder, arguments.values // 8)
+    except Exception as error:
+        failed += 1
+        print(f"FAIL  a hierarchy of 20 variables in one pipe: {type(error).__name__}: {error}", flush=True)
+    print(f"{len(KINDS) + 1 - failed} passed, {failed} failed")
     return min(failed, 1)
 
 

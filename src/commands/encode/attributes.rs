@@ -1,10 +1,13 @@
 //! Attributes that say how values were packed, or what stood for missing ones, once a chain does that.
 
+use std::cmp::Ordering;
+
 use super::Domain;
 use super::chain::{Packing, raw};
+use crate::catalog::ArrayText;
 use crate::metadata::edit::Draft;
 use crate::metadata::json::{Kind, Value};
-use crate::transform::chain::Direction;
+use crate::transform::chain::{BoundChain, Direction};
 use crate::transform::data_type::DataType;
 use crate::transform::literal::Literal;
 use crate::transform::scalar::Scalar;
@@ -43,25 +46,13 @@ impl Changes {
             let (value, now) = (&member.value, Draft::from(&member.value));
             let goes = if PACKING.contains(&name) {
                 true
-            } else if MISSING.contains(&name) {
-                match domain {
-                    Domain::Stored => true,
-                    Domain::Logical => !comes_back(value, packing),
-                }
-            } else if VALID.contains(&name) && domain == Domain::Stored {
-                let decode = |value: &Value| {
-                    let code = Scalar::parse(&literal(value)?, bound.stored_type()).ok()?;
-                    let decoded = bound.transform(Direction::Decode, code).ok()?;
-                    Some(raw(&decoded.to_json()))
-                };
-                let decoded = match value.as_array() {
-                    Some(values) => {
-                        let values: Option<_> = values.iter().map(decode).collect();
-                        values.map(Draft::Array)
-                    }
-                    None => decode(value),
-                };
-                match decoded {
+            } else if MISSING.contains(&name) && domain == Domain::Logical {
+                !comes_back(value, packing)
+            } else if MISSING.contains(&name) && bound.data_type().has_nan() {
+                true
+            } else if (VALID.contains(&name) || MISSING.contains(&name)) && domain == Domain::Stored
+            {
+                match decoded(attributes, name, packing) {
                     Some(new) => {
                         changes.converted.push((name.to_owned(), now, new));
                         continue;
@@ -77,6 +68,58 @@ impl Changes {
         }
         changes
     }
+
+    /// The same with the values that INPUT has: of arrays of Zarr v2, conversion makes the fill `_FillValue`.
+    pub(super) fn with_values_of(mut self, attributes: Option<&Value>) -> Self {
+        for (name, value) in &mut self.removed {
+            if let Some(original) = attributes.and_then(|attributes| attributes.get(name)) {
+                *value = Draft::from(original);
+            }
+        }
+        self
+    }
+}
+
+/// What becomes of a code, or a list of codes, in an attribute; `None` where it is none, or has no counterpart. With a negative scale
+/// the least code is the greatest value.
+fn decoded(attributes: &Value, name: &str, packing: &Packing) -> Option<Draft> {
+    let bound = &packing.bound;
+    let decode = |value: &Value| {
+        let code = scalar(value, bound.stored_type())?;
+        bound.transform(Direction::Decode, code).ok()
+    };
+    let turned = is_turned(bound);
+    let source = match (name, turned) {
+        ("valid_min", true) => "valid_max",
+        ("valid_max", true) => "valid_min",
+        (name, _) => name,
+    };
+    let value = attributes.get(source)?;
+    let json = |value: Scalar| raw(&value.to_json());
+    match value.as_array() {
+        Some(values) => {
+            let mut values: Vec<_> = values.iter().map(decode).collect::<Option<_>>()?;
+            if turned && name == "valid_range" {
+                values.reverse();
+            }
+            Some(Draft::Array(values.into_iter().map(json).collect()))
+        }
+        None => decode(value).map(json),
+    }
+}
+
+/// Whether greater codes are smaller values.
+fn is_turned(bound: &BoundChain) -> bool {
+    let (low, high) = Scalar::finite_range(bound.stored_type());
+    // Codes at the very ends may stand for something else, or not decode.
+    let inner = [low, high].map(|code| {
+        let code = Scalar::from_ordinal(bound.stored_type(), code.ordinal() / 4);
+        bound.transform(Direction::Decode, code).ok()
+    });
+    let [Some(low), Some(high)] = inner else {
+        return false;
+    };
+    low.compare(high) == Some(Ordering::Greater)
 }
 
 /// Whether a value for missing ones is finite, and one that decoding gives: only then does it still mask something.
@@ -124,11 +167,12 @@ pub(super) fn scalar(value: &Value, data_type: DataType) -> Option<Scalar> {
     }
 }
 
-/// The value for missing ones that the attributes name, as a code.
-pub(super) fn missing_code(attributes: Option<&Value>, stored: DataType) -> Option<Scalar> {
-    let attributes = attributes?;
-    let mut values = MISSING.iter().filter_map(|name| attributes.get(name));
-    values.find_map(|value| scalar(value, stored))
+/// The attributes of an array, as they were read.
+pub(super) fn of(text: &ArrayText) -> Option<&Value> {
+    match text {
+        ArrayText::V3(text) => text.parsed.root.get("attributes"),
+        ArrayText::V2 { attributes, .. } => attributes.as_ref().map(|text| &text.parsed.root),
+    }
 }
 
 /// Whether signed integers are to be taken for unsigned ones.

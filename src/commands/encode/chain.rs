@@ -322,6 +322,11 @@ impl Wanted {
         }
     }
 
+    /// Whether codes that INPUT calls missing are to be taken for values.
+    pub(super) fn takes_missing_as_values(&self) -> bool {
+        self.missing == Some(MissingArg::None)
+    }
+
     /// The chains that were found.
     pub(super) const fn found(plan: Plan) -> Self {
         Self {
@@ -470,7 +475,11 @@ impl Packing {
 
     /// The same chain with a code for NaN, both ways.
     pub(super) fn with_missing(&self, cast: usize, code: Scalar) -> Result<Self, Error> {
-        let code = raw(&code.to_json());
+        self.with_missing_codes(cast, &[code])
+    }
+
+    /// The same chain with codes that are all NaN. The first is the one that NaN is given.
+    pub(super) fn with_missing_codes(&self, cast: usize, codes: &[Scalar]) -> Result<Self, Error> {
         let mut drafts = self.drafts.clone();
         if let Some(Draft::Object(members)) = drafts.get_mut(cast)
             && let Some((_, Draft::Object(members))) =
@@ -482,8 +491,13 @@ impl Packing {
                 members.len() - 1
             });
             let nan = || Draft::string("NaN");
-            add_pair(&mut members[at].1, "encode", nan(), code.clone());
-            add_pair(&mut members[at].1, "decode", code, nan());
+            for (n, code) in codes.iter().enumerate() {
+                let code = raw(&code.to_json());
+                if n == 0 {
+                    add_pair(&mut members[at].1, "encode", nan(), code.clone());
+                }
+                add_pair(&mut members[at].1, "decode", code, nan());
+            }
         }
         let mut with = Self::read(
             self.bound.data_type(),
@@ -515,6 +529,17 @@ impl Packing {
         }
         let strict = lenient.then(|| bind(self.bound.data_type(), None, &parameters).chain);
         strict.flatten()
+    }
+
+    /// Whether a map gives some finite value a code.
+    pub(super) fn maps_numbers(&self) -> bool {
+        self.bound.codecs().iter().any(|codec| match codec {
+            BoundCodec::CastValue(cast) => {
+                let mut entries = cast.encode_map.entries().iter();
+                entries.any(|(value, _)| value.is_finite())
+            }
+            _ => false,
+        })
     }
 
     /// The codes that stand for one value, with what they decode to.

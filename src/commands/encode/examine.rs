@@ -3,7 +3,7 @@
 //! Loops over elements are here and not in `transform`, since they compare and count, and transform nothing. Each is over one
 //! native type, in blocks, so that it runs at the pace of memory.
 
-use crate::stats::{ErrorMeasures, PartMeasures};
+use crate::stats::{ErrorMeasures, LANES, PartMeasures, larger};
 use crate::transform::data_type::DataType;
 use crate::transform::scalar::Scalar;
 
@@ -115,58 +115,43 @@ fn measure_native<T: Element>(values: &[u8], decoded: &[u8], errors: &mut ErrorM
     kinds
 }
 
-/// Blocks are measured in so many lanes: sums of doubles have an order, so that each lane has its own, and lanes become vectors.
-const LANES: usize = 4;
-
-/// Measures a block in which no relative error is larger than the largest so far, without a division for each value; `None` for
-/// any other block, and for one that holds what is not finite unless that is `MASKED`.
+/// Measures a block in which no relative error is larger than the largest so far; `None` for any other block, and for one that
+/// holds what is not finite unless that is `MASKED`.
 fn measure_plain<T: Element, const MASKED: bool>(
     values: &[u8],
     decoded: &[u8],
     known: f64,
 ) -> Option<PartMeasures> {
-    let mut masked = [0_u64; LANES];
-    let mut largest = [0.0; LANES];
-    let mut further = [f64::NEG_INFINITY; LANES];
-    let mut sum = [0.0; LANES];
-    let mut squares = [0.0; LANES];
-    let mut add = |n: usize, value: &[u8], decoded: &[u8]| {
+    let is_finite =
+        |value: T, decoded: T| value.to_f64().is_finite() & decoded.to_f64().is_finite();
+    let error = |value: &[u8], decoded: &[u8]| {
         let (value, decoded) = (T::read(value), T::read(decoded));
-        let finite = !MASKED || value.to_f64().is_finite() & decoded.to_f64().is_finite();
-        let error = if finite { value.error(decoded) } else { 0.0 };
-        let size = error.abs();
-        masked[n] += u64::from(!finite);
-        largest[n] = larger(size, largest[n]);
-        // Beside a NaN there is no margin, which counts as none. Rounding keeps order: where the quotient is larger than what is known, the error is not below the product.
-        further[n] = larger(size - known * value.to_f64().abs(), further[n]);
-        sum[n] += error;
-        squares[n] += error * error;
+        let counts = !MASKED || is_finite(value, decoded);
+        let error = if counts { value.error(decoded) } else { 0.0 };
+        (error, value.to_f64())
     };
     let rows = values.chunks_exact(LANES * T::SIZE);
     let decoded_rows = decoded.chunks_exact(LANES * T::SIZE);
     let rest = rows.remainder().chunks_exact(T::SIZE);
     let decoded_rest = decoded_rows.remainder().chunks_exact(T::SIZE);
-    for (values, decoded) in rows.zip(decoded_rows) {
-        for n in 0..LANES {
+    let rows = rows.zip(decoded_rows).map(|(values, decoded)| {
+        std::array::from_fn(|n| {
             let at = n * T::SIZE..(n + 1) * T::SIZE;
-            add(n, &values[at.clone()], &decoded[at]);
-        }
+            error(&values[at.clone()], &decoded[at])
+        })
+    });
+    let rest = rest.zip(decoded_rest);
+    let rest = rest.map(|(value, decoded)| error(value, decoded));
+    let (mut part, further) = PartMeasures::over(rows, rest, known);
+    if MASKED {
+        let values = values.chunks_exact(T::SIZE).map(T::read);
+        let decoded = decoded.chunks_exact(T::SIZE).map(T::read);
+        let pairs = values.zip(decoded);
+        part.count = pairs.map(|(a, b)| u64::from(is_finite(a, b))).sum();
     }
-    for (n, (value, decoded)) in rest.zip(decoded_rest).enumerate() {
-        add(n, value, decoded);
-    }
-    let part = PartMeasures {
-        count: (values.len() / T::SIZE) as u64 - masked.iter().sum::<u64>(),
-        largest_absolute: largest.into_iter().fold(0.0, larger),
-        largest_relative: 0.0,
-        sum: sum.into_iter().fold(0.0, |sum, lane| sum + lane),
-        squares: squares.into_iter().fold(0.0, |sum, lane| sum + lane),
-    };
     // One NaN or infinity makes the sums into such.
     let finite = part.sum.is_finite() && part.squares.is_finite();
-    let exact = part.largest_absolute == 0.0;
-    let within = exact || further.into_iter().all(|margin| margin < 0.0);
-    (finite && within).then_some(part)
+    (finite && !further).then_some(part)
 }
 
 /// Measures a block value by value.
@@ -179,25 +164,19 @@ fn measure_each<T: Element>(values: &[u8], decoded: &[u8]) -> PartMeasures {
         let finite = original.is_finite() & decoded.to_f64().is_finite();
         let error = if finite { value.error(decoded) } else { 0.0 };
         let size = error.abs();
-        // Where the error is 0 so is this, also beside a value of 0 or none.
-        let against = if finite & (original != 0.0) {
-            original.abs()
-        } else {
-            f64::INFINITY
-        };
         part.count += u64::from(finite);
         part.largest_absolute = larger(size, part.largest_absolute);
-        part.largest_relative = larger(size / against, part.largest_relative);
+        // Where the error is 0 so is this, also beside a value that is not finite.
+        let relative = if size > 0.0 {
+            PartMeasures::relative((error, original))
+        } else {
+            0.0
+        };
+        part.largest_relative = larger(relative, part.largest_relative);
         part.sum += error;
         part.squares += error * error;
     }
     part
-}
-
-/// The larger of two numbers, neither of which is NaN: what `max` takes care of keeps loops from becoming vectors.
-#[inline(always)]
-fn larger(a: f64, b: f64) -> f64 {
-    if a > b { a } else { b }
 }
 
 fn measure_scalars(

@@ -1,10 +1,15 @@
 //! The work on a part of an array: values become codes, and every one of them is looked at.
 
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::ops::{ControlFlow, Range};
 
 use super::examine::{self, Kinds, Sentinel, all_are, beyond, count, scalars};
+use super::one_way::{OneWay, is_mapped};
 use super::plan::Built;
-use super::tally::{LossExample, Tally};
+use super::stand_in::StandIn;
+use super::tally::{Loss, LossExample, Tally};
 use super::{Domain, LossKind};
 use crate::region::runs;
 use crate::transform::apply::ElementFault;
@@ -61,6 +66,36 @@ impl Part<'_> {
     }
 }
 
+/// What was lost on a part: how many of each kind, and the first of them by its place, in whatever order they are found.
+#[derive(Debug, Default)]
+struct Found(BTreeMap<LossKind, (u64, usize, LossExample)>);
+
+impl Found {
+    /// Counts one more; an example is made only if none is known that comes before.
+    fn note(&mut self, kind: LossKind, element: usize, example: impl FnOnce() -> LossExample) {
+        match self.0.entry(kind) {
+            Entry::Vacant(entry) => {
+                entry.insert((1, element, example()));
+            }
+            Entry::Occupied(mut entry) => {
+                let (count, first, known) = entry.get_mut();
+                *count += 1;
+                if element < *first {
+                    (*first, *known) = (element, example());
+                }
+            }
+        }
+    }
+
+    fn losses(self) -> BTreeMap<LossKind, Loss> {
+        let losses = self.0.into_iter().map(|(kind, (count, _, first))| {
+            let first = Some(first);
+            (kind, Loss { count, first })
+        });
+        losses.collect()
+    }
+}
+
 impl Built {
     /// Encodes a part, decodes it again, and looks at every value.
     pub(super) fn encode(&self, part: Part<'_>, values: Vec<u8>) -> Codes {
@@ -77,6 +112,7 @@ impl Built {
             values: elements as u64,
             ..Tally::default()
         };
+        let mut found = Found::default();
         let mut codes = vec![0; elements * stored.size()];
         let mut faults: Vec<usize> = Vec::new();
         let mut patches: Vec<Scalar> = Vec::new();
@@ -85,55 +121,67 @@ impl Built {
             .pass(Direction::Encode)
             .run(values, &mut codes, &mut |fault| {
                 let kind = loss_kind(fault.fault.kind);
-                tally.loss(kind).add(1, || {
+                found.note(kind, fault.index, || {
                     part.example(fault.index, fault.value, self.reason(&fault))
                 });
                 faults.push(fault.index);
-                patches.push(self.nearest(fault.value));
+                patches.push(self.stand_ins.for_value(fault.value).code);
                 ControlFlow::Continue(())
             });
         for (index, patch) in faults.iter().zip(&patches) {
             patch.write_ne_bytes(&mut codes[index * stored.size()..][..stored.size()]);
         }
+        faults.sort_unstable();
         let mut decoded = vec![0; values.len()];
+        let mut undecoded: Vec<(usize, StandIn)> = Vec::new();
         let _ = self
             .chain
             .pass(Direction::Decode)
             .run(&codes, &mut decoded, &mut |fault| {
                 let at = fault.index * data_type.size();
                 let value = Scalar::from_ne_bytes(data_type, &values[at..][..data_type.size()]);
-                tally.loss(LossKind::OutOfRange).add(1, || {
-                    let reason =
-                        format!("its code {} does not decode: {}", fault.value, fault.fault);
-                    part.example(fault.index, value, reason)
-                });
-                faults.push(fault.index);
+                if faults.binary_search(&fault.index).is_err() {
+                    found.note(LossKind::OutOfRange, fault.index, || {
+                        let reason =
+                            format!("its code {} does not decode: {}", fault.value, fault.fault);
+                        part.example(fault.index, value, reason)
+                    });
+                }
+                undecoded.push((fault.index, self.stand_ins.for_value(value)));
                 ControlFlow::Continue(())
             });
+        for (index, stand_in) in &undecoded {
+            let (code, value) = (stand_in.code, stand_in.value);
+            code.write_ne_bytes(&mut codes[index * stored.size()..][..stored.size()]);
+            value.write_ne_bytes(&mut decoded[index * data_type.size()..][..data_type.size()]);
+        }
+        faults.extend(undecoded.iter().map(|(index, _)| index));
         faults.sort_unstable();
-        let kinds = examine::measure(data_type, values, &decoded, &mut tally.errors);
-        tally.nan = kinds.nan;
-        tally.infinite = kinds.infinite;
-        if let Some(range) = self.lenient_range {
-            tally.clamped = beyond(range, values);
-        }
-        for sentinel in &self.sentinels {
-            self.look_at_sentinel(
-                part,
-                *sentinel,
-                (values, &codes),
-                &faults,
-                kinds,
-                &mut tally,
-            );
-        }
-        self.count_limits(&codes, &mut tally);
-        if data_type.is_integer() && values != decoded {
-            self.look_for_digits(part, (values, &codes, &decoded), &faults, &mut tally);
-        }
         let is_fill = all_are(self.fill_code, &codes)
             && (!self.fill_drifts
                 || scalars(data_type, values).all(|value| value.equals(self.fill)));
+        // A part that is left out is read as the fill, whatever its code decodes to.
+        let left_out = is_fill && self.fill_drifts && !self.write_empty;
+        let kinds = if left_out {
+            examine::measure(data_type, values, values, &mut tally.errors)
+        } else {
+            examine::measure(data_type, values, &decoded, &mut tally.errors)
+        };
+        tally.nan = kinds.nan;
+        tally.infinite = kinds.infinite;
+        if let Some(range) = self.lenient_range {
+            tally.clamped = self.clamped(range, values);
+        }
+        for sentinel in &self.sentinels {
+            let met = (values, &codes[..]);
+            tally.mapped += self.look_at_sentinel(part, *sentinel, met, &faults, kinds, &mut found);
+        }
+        self.look_for_one_way(part, (values, &codes), &faults, &mut found);
+        self.count_limits(&codes, &mut tally);
+        if data_type.is_integer() && values != decoded {
+            self.look_for_digits(part, (values, &codes, &decoded), &faults, &mut found);
+        }
+        tally.losses = found.losses();
         Codes {
             codes,
             decoded,
@@ -177,7 +225,24 @@ impl Built {
         }
     }
 
-    /// Tells values that a map gave a code from values that happened to meet it.
+    /// Counts values out of range that the chain clamps or wraps. What a map gives a code is none of them.
+    fn clamped(&self, range: (Scalar, Scalar), values: &[u8]) -> u64 {
+        let outside = beyond(range, values);
+        if outside == 0 || !self.maps_numbers {
+            return outside;
+        }
+        let (low, high) = range;
+        let values = scalars(self.chain.data_type(), values);
+        let is_outside = |value: &Scalar| {
+            value.is_finite()
+                && (value.compare(low).is_some_and(Ordering::is_lt)
+                    || value.compare(high).is_some_and(Ordering::is_gt))
+        };
+        let mapped = values.filter(|value| is_outside(value) && is_mapped(&self.chain, *value));
+        outside - mapped.count() as u64
+    }
+
+    /// Tells values that a map gave a code from values that happened to meet it, and returns how many the former are.
     fn look_at_sentinel(
         &self,
         part: Part<'_>,
@@ -185,11 +250,11 @@ impl Built {
         (values, codes): (&[u8], &[u8]),
         faults: &[usize],
         kinds: Kinds,
-        tally: &mut Tally,
-    ) {
+        found: &mut Found,
+    ) -> u64 {
         let met = count(sentinel.code, codes);
         if met == 0 {
-            return;
+            return 0;
         }
         if sentinel.value.is_nan() && met == kinds.nan && faults.is_empty() {
             // As many as there are NaNs: but they may be others.
@@ -200,21 +265,15 @@ impl Built {
                 .count()
                 == 1;
             if only {
-                tally.mapped += met;
-                return;
+                return met;
             }
         }
-        let pairs = scalars(self.chain.data_type(), values)
-            .zip(scalars(self.chain.stored_type(), codes))
-            .enumerate();
-        for (element, (value, code)) in pairs {
-            if code.bits() != sentinel.code.bits() {
-                continue;
-            }
+        let mut mapped = 0;
+        for (element, value, code) in self.on_code(sentinel.code, values, codes) {
             if value.equals(sentinel.value) {
-                tally.mapped += 1;
+                mapped += 1;
             } else if faults.binary_search(&element).is_err() {
-                tally.loss(LossKind::MissingCode).add(1, || {
+                found.note(LossKind::MissingCode, element, || {
                     let reason = format!(
                         "it becomes the code {code}, which stands for {}",
                         sentinel.value
@@ -223,6 +282,56 @@ impl Built {
                 });
             }
         }
+        mapped
+    }
+
+    /// Counts values that a map gives a code which decodes to something else.
+    fn look_for_one_way(
+        &self,
+        part: Part<'_>,
+        (values, codes): (&[u8], &[u8]),
+        faults: &[usize],
+        found: &mut Found,
+    ) {
+        for entry in &self.one_way {
+            if count(entry.code, codes) == 0 {
+                continue;
+            }
+            // Where the code stands for something, that was looked at already.
+            let stands = |sentinel: &Sentinel| sentinel.code == entry.code;
+            let known = self.sentinels.iter().any(stands);
+            for (element, value, code) in self.on_code(entry.code, values, codes) {
+                let lost = entry.takes(&self.chain, value) && !value.equals(entry.back);
+                if known && OneWay::kind(value) == LossKind::MissingCode
+                    || !lost
+                    || faults.binary_search(&element).is_ok()
+                {
+                    continue;
+                }
+                found.note(OneWay::kind(value), element, || {
+                    let reason = format!(
+                        "a map gives it the code {code}, which decodes to {}",
+                        entry.back
+                    );
+                    part.example(element, value, reason)
+                });
+            }
+        }
+    }
+
+    /// The elements with a code, and their values.
+    fn on_code<'a>(
+        &self,
+        wanted: Scalar,
+        values: &'a [u8],
+        codes: &'a [u8],
+    ) -> impl Iterator<Item = (usize, Scalar, Scalar)> + use<'a> {
+        let values = scalars(self.chain.data_type(), values);
+        let codes = scalars(self.chain.stored_type(), codes);
+        let pairs = values.zip(codes).enumerate();
+        pairs
+            .filter(move |(_, (_, code))| code.bits() == wanted.bits())
+            .map(|(element, (value, code))| (element, value, code))
     }
 
     fn count_limits(&self, codes: &[u8], tally: &mut Tally) {
@@ -246,7 +355,7 @@ impl Built {
         part: Part<'_>,
         (values, codes, decoded): (&[u8], &[u8], &[u8]),
         faults: &[usize],
-        tally: &mut Tally,
+        found: &mut Found,
     ) {
         let data_type = self.chain.data_type();
         let codes = scalars(self.chain.stored_type(), codes);
@@ -261,7 +370,7 @@ impl Built {
                 sentinel || clamped || faults.binary_search(&element).is_ok()
             };
             if !value.equals(back) && !explained() {
-                tally.loss(LossKind::Digits).add(1, || {
+                found.note(LossKind::Digits, element, || {
                     part.example(element, value, format!("it would come back as {back}"))
                 });
             }
@@ -277,20 +386,6 @@ impl Built {
             }
             _ => reason,
         }
-    }
-
-    /// The code that stands in for a value without one, where that loss is allowed: of the nearest value that fits, and of the
-    /// fill for NaN.
-    fn nearest(&self, value: Scalar) -> Scalar {
-        let Some((low, high)) = self.fits.filter(|_| !value.is_nan()) else {
-            return self.fill_code;
-        };
-        let nearest = match value.compare(high) {
-            Some(order) if order.is_gt() => high,
-            _ => low,
-        };
-        let code = self.chain.transform(Direction::Encode, nearest);
-        code.unwrap_or(self.fill_code)
     }
 
     /// A piece that the encoder takes, whole, from the codes of a part of the array: what lies beyond the array is fill.

@@ -158,7 +158,7 @@ pub(super) fn settle(
             codes.mark(cast.decode_map.entries().iter().map(|(code, _)| *code));
         }
     }
-    if !built.fill.is_nan() {
+    if built.fill_is_given && !built.fill.is_nan() {
         codes.mark(code_after(packing, cast, built.fill).into_iter());
     }
     // With some code for NaN the kernels run over it; which one does not matter, since NaN is passed over.

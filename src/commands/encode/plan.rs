@@ -5,10 +5,13 @@ use super::chain::{Missing, Packing, Wanted, for_array, raw};
 use super::chunks::{Cut, Limit, Present};
 use super::documents::{self, Spec};
 use super::examine::Sentinel;
+use super::one_way::OneWay;
 use super::source::Source;
+use super::stand_in::{StandIn, StandIns};
 use super::tally::LossExample;
 use super::{Domain, EncodeArgs};
-use crate::catalog::{Text, named};
+use crate::catalog::{ArrayText, Text, named};
+use crate::cf::{Subject, missing_codes};
 use crate::codecs::{
     ArrayDocument, CarriedFrom, ChunkChanges, ChunkEncoder, ShardLevels, packed_chain,
 };
@@ -29,6 +32,8 @@ pub(super) struct Blueprint<'a> {
     pub(super) source: Source,
     /// The document in INPUT, if it has one.
     text: Option<V3Text<'a>>,
+    /// What the document was read as, if INPUT has one.
+    original: Option<&'a ArrayText>,
     args: &'a EncodeArgs,
     /// The type that readers of OUTPUT see.
     pub(super) data_type: DataType,
@@ -67,6 +72,8 @@ pub(super) struct Built {
     /// The chain, bound to the fill.
     pub(super) chain: BoundChain,
     pub(super) fill: Scalar,
+    /// Whether INPUT or a flag says what the fill is.
+    pub(super) fill_is_given: bool,
     /// What the fill is stored as; where it cannot be, zero.
     pub(super) fill_code: Scalar,
     /// Whether the code of the fill decodes to something else.
@@ -76,6 +83,14 @@ pub(super) struct Built {
     /// Whether missing chunks have to be written, because OUTPUT has another fill.
     pub(super) writes_missing: bool,
     pub(super) sentinels: Vec<Sentinel>,
+    /// Entries of maps that decoding does not undo.
+    pub(super) one_way: Vec<OneWay>,
+    /// Whether a map gives some number a code.
+    pub(super) maps_numbers: bool,
+    /// What is stored for values without a code, where that is allowed.
+    pub(super) stand_ins: StandIns,
+    /// Whether chunks are written that hold nothing but the fill.
+    pub(super) write_empty: bool,
     /// The values that fit, where not all do.
     pub(super) fits: Option<(Scalar, Scalar)>,
     /// The values that are neither clamped nor wrapped, by a chain that does that.
@@ -98,6 +113,7 @@ impl<'a> Blueprint<'a> {
         path: &str,
         source: Source,
         text: Option<V3Text<'a>>,
+        original: Option<&'a ArrayText>,
         args: &'a EncodeArgs,
     ) -> Result<Self, Error> {
         let name = named(path);
@@ -108,12 +124,15 @@ impl<'a> Blueprint<'a> {
             ))
             .hint("leave it out with --array '!...', and it is copied")
         })?;
-        let data_type = match args.values {
+        let data_type = match args.domain() {
             Domain::Logical => incoming,
             Domain::Stored => args.stream.dtype.ok_or_else(|| {
                 Error::usage("--values stored needs --dtype: the type that codes decode to")
             })?,
         };
+        if args.values.is_none() && incoming.is_integer() {
+            refuse_codes(&name, original)?;
+        }
         let (input_fill, now) = match &source {
             Source::Array(array, _) => {
                 let defined = array.fill_is_defined();
@@ -130,6 +149,7 @@ impl<'a> Blueprint<'a> {
             path: path.to_owned(),
             source,
             text,
+            original,
             args,
             data_type,
             cut,
@@ -153,7 +173,7 @@ impl<'a> Blueprint<'a> {
 
     /// The type of the elements of INPUT.
     fn incoming(&self) -> DataType {
-        match self.args.values {
+        match self.args.domain() {
             Domain::Logical => self.data_type,
             Domain::Stored => {
                 DataType::from_name(self.source.data_type()).unwrap_or(self.data_type)
@@ -167,8 +187,8 @@ impl<'a> Blueprint<'a> {
 
     /// The chain that is asked for.
     pub(super) fn packing(&self, wanted: &Wanted) -> Result<Packing, Error> {
-        let mut packing = for_array(wanted, &self.path, self.data_type)?;
-        if self.args.values == Domain::Logical {
+        let packing = for_array(wanted, &self.path, self.data_type)?;
+        if self.args.domain() == Domain::Logical {
             return Ok(packing);
         }
         let (found, stored) = (self.incoming(), packing.bound.stored_type());
@@ -181,18 +201,65 @@ impl<'a> Blueprint<'a> {
             ))
             .hint("with --values stored, --to is the type of INPUT"));
         }
-        // What the attributes call missing is what the chain has to call missing.
+        self.with_missing_codes(packing, stored, wanted.takes_missing_as_values())
+    }
+
+    /// A chain in which what the attributes of INPUT call missing is missing too.
+    fn with_missing_codes(
+        &self,
+        mut packing: Packing,
+        stored: DataType,
+        as_values: bool,
+    ) -> Result<Packing, Error> {
+        let refused = || {
+            Error::finding(format!(
+                "{}: its attributes do not say which codes are missing",
+                named(&self.path)
+            ))
+        };
+        let found = self.original.map_or(Ok(Vec::new()), |text| {
+            let attributes = attributes::of(text);
+            let subject = Subject {
+                attributes,
+                type_name: self.source.data_type(),
+                data_type: Some(self.incoming()),
+                fill: self.input_fill,
+                is_v2: matches!(text, ArrayText::V2 { .. }),
+                codecs: &[],
+            };
+            missing_codes(subject).map_err(|problems| {
+                problems.iter().fold(refused(), |error, problem| {
+                    let name = problem.attribute.unwrap_or("fill_value");
+                    error.detail(format!("{name}: {}", problem.message))
+                })
+            })
+        })?;
+        let codes: Vec<_> = found
+            .iter()
+            .map(|(_, code)| reinterpret(*code, stored))
+            .collect();
         let Missing::Auto(cast) = packing.missing else {
+            if as_values || !self.data_type.has_nan() {
+                return Ok(packing);
+            }
+            // What the chain says itself has to agree.
+            for ((name, _), code) in found.iter().zip(&codes) {
+                let value = packing.bound.transform(Direction::Decode, *code);
+                if let Some(value) = value.ok().filter(|value| !value.is_nan()) {
+                    return Err(Error::finding(format!(
+                        "{}: {name} says that the code {code} is missing, and the chain decodes it to {value}",
+                        named(&self.path)
+                    ))
+                    .hint(format!("decode it to NaN with a map, such as --map NaN={code}; --missing none takes it for a value")));
+                }
+            }
             return Ok(packing);
         };
-        let code = attributes::missing_code(self.attributes(), stored);
-        match code {
-            Some(code) => packing.with_missing(cast, code),
-            None => {
-                packing.missing = Missing::Settled;
-                Ok(packing)
-            }
+        if codes.is_empty() {
+            packing.missing = Missing::Settled;
+            return Ok(packing);
         }
+        packing.with_missing_codes(cast, &codes)
     }
 
     /// Builds all that is needed to write the array with a chain.
@@ -224,27 +291,41 @@ impl<'a> Blueprint<'a> {
         let strict = packing.strict();
         let lenient_range = strict.as_ref().and_then(BoundChain::fitting_range);
         let fits = lenient_range.or_else(|| chain.fitting_range());
+        let back = chain.transform(Direction::Decode, fill_code);
+        let of_fill = StandIn {
+            code: fill_code,
+            value: back.unwrap_or(fill),
+        };
+        let stand_ins = StandIns::of(&chain, fits, &sentinels, of_fill);
         let changes = match self.args.keep_attributes {
             true => Changes::default(),
-            false => Changes::of(self.attributes(), self.args.values, &packing),
+            false => Changes::of(self.attributes(), self.args.domain(), &packing)
+                .with_values_of(self.original.and_then(attributes::of)),
         };
         let (document, codes, replaced) = self.documents(&packing, fill, fill_code, &changes)?;
         let encoder = encoder(&codes).map_err(|error| {
             Error::usage(format!("{} cannot be written", named(&self.path))).detail(error)
         })?;
-        let writes_missing = match (self.args.values, self.input_fill) {
+        let writes_missing = match (self.args.domain(), self.input_fill) {
             (Domain::Stored, _) => input_code.is_some_and(|input| input != fill_code),
             (Domain::Logical, Some(input)) => !input.equals(fill),
             (Domain::Logical, None) => false,
         };
         Ok(Built {
-            domain: self.args.values,
+            domain: self.args.domain(),
             chain,
             fill,
+            fill_is_given: self.input_fill.is_some()
+                || self.args.fill_value.is_some()
+                || packing.fill.is_some(),
             fill_code,
             fill_drifts,
             fill_loss,
             writes_missing,
+            one_way: OneWay::of(&packing),
+            maps_numbers: packing.maps_numbers(),
+            stand_ins,
+            write_empty: self.args.write_empty,
             sentinels,
             fits,
             lenient_range,
@@ -292,7 +373,7 @@ impl<'a> Blueprint<'a> {
             })?;
             return Ok((fill, None));
         }
-        match (self.input_fill, self.args.values) {
+        match (self.input_fill, self.args.domain()) {
             (Some(fill), Domain::Logical) => Ok((fill, None)),
             (Some(fill), Domain::Stored) => {
                 let code = reinterpret(fill, packing.bound.stored_type());
@@ -329,7 +410,7 @@ impl<'a> Blueprint<'a> {
         );
         let fill = self
             .input_fill
-            .filter(|_| self.args.values == Domain::Logical);
+            .filter(|_| self.args.domain() == Domain::Logical);
         let zero = Scalar::from_bits(self.data_type, 0);
         let nearest = surviving(packing, fill.unwrap_or(zero));
         let mut choices: Vec<String> = nearest
@@ -343,6 +424,7 @@ impl<'a> Blueprint<'a> {
             .any(|sentinel| sentinel.value.is_nan());
         if nan || matches!(packing.missing, Missing::Auto(_)) {
             choices.push("--fill-value NaN".to_owned());
+            choices.dedup();
         }
         if !choices.is_empty() {
             reason.push_str(&format!("; {} would do", choices.join(" or ")));
@@ -382,7 +464,7 @@ impl<'a> Blueprint<'a> {
         };
         let shape = self.source.shape();
         // The digits of the document stay where the fill does.
-        let keeps = self.args.values == Domain::Logical
+        let keeps = self.args.domain() == Domain::Logical
             && self.input_fill.is_some_and(|input| input == fill);
         let spec = |codecs: Draft, data_type: &'a str| Spec {
             shape,
@@ -433,6 +515,22 @@ fn shard_levels(text: &Text) -> Option<ShardLevels> {
     match v3::read(&root, &mut problems) {
         v3::Document::Array(array) => ShardLevels::of(&array.codecs?),
         _ => None,
+    }
+}
+
+/// Refuses integers that are codes of CF packing, where nothing says whether they are to be taken for codes or for values.
+fn refuse_codes(name: &str, original: Option<&ArrayText>) -> Result<(), Error> {
+    let attributes = original.and_then(attributes::of);
+    let packing = ["scale_factor", "add_offset"]
+        .into_iter()
+        .find(|name| attributes.is_some_and(|attributes| attributes.get(name).is_some()));
+    match packing {
+        None => Ok(()),
+        Some(attribute) => Err(Error::usage(format!(
+            "{name} holds integers with {attribute}: they are packed already, and would be packed once more"
+        ))
+        .hint("--values stored keeps them as codes, with --scale for the reciprocal of scale_factor and --dtype; decode --cf unpacks them")
+        .hint("--values logical packs the integers themselves; --array '!...' leaves the array out")),
     }
 }
 

@@ -218,11 +218,15 @@ fn json(draft: &Draft) -> serde_json::Value {
 pub(super) fn refusal(args: &EncodeArgs, done: &[(String, Done)]) -> Option<Error> {
     let mut details = Vec::new();
     let mut kinds = Vec::new();
+    let mut one_way = false;
     let mut arrays = 0;
     for (path, done) in done {
         let plan;
         let tally = match done {
-            Done::Encoded(outcome, _) => &outcome.tally,
+            Done::Encoded(outcome, _) => {
+                one_way |= !outcome.built.one_way.is_empty();
+                &outcome.tally
+            }
             Done::Planned(built, _) => {
                 let mut tally = Tally::default();
                 if let Some(loss) = &built.fill_loss {
@@ -280,12 +284,16 @@ pub(super) fn refusal(args: &EncodeArgs, done: &[(String, Done)]) -> Option<Erro
     kinds.dedup();
     for kind in &kinds {
         error = match kind {
+            LossKind::Nan | LossKind::MissingCode | LossKind::Infinity if one_way => error,
             LossKind::OutOfRange => error.hint("choose --offset, --scale and --to so that the values fit; --out-of-range clamp stores the nearest that does"),
             LossKind::Nan => error.hint("--missing auto finds a code for NaN"),
             LossKind::MissingCode => error.hint("--missing auto finds a code that no value uses"),
             LossKind::Infinity => error.hint("--map Infinity=CODE gives an infinity a code"),
             LossKind::Fill | LossKind::Digits => error,
         };
+    }
+    if one_way {
+        error = error.hint("scalar_map loses what it encodes unless decode has the pairs as well");
     }
     let flags: Vec<_> = kinds
         .iter()

@@ -17,7 +17,7 @@ const WORDS: [&str; 3] = ["flag_values", "flag_masks", "flag_meanings"];
 
 /// The arrays that are not packed unless they are asked for.
 #[derive(Debug, Default)]
-pub(super) struct Roles {
+pub(in crate::commands) struct Roles {
     /// The paths of those that attributes name.
     named: HashSet<String>,
     /// The paths of groups that hold label images.
@@ -26,7 +26,7 @@ pub(super) struct Roles {
 
 impl Roles {
     /// Looks at the attributes of all nodes.
-    pub(super) fn of(catalog: &Catalog) -> Self {
+    pub(in crate::commands) fn of(catalog: &Catalog) -> Self {
         let mut roles = Self::default();
         for entry in &catalog.entries {
             let (group, attributes) = match &entry.kind {
@@ -60,7 +60,7 @@ impl Roles {
     }
 
     /// Why an array is not packed unless it is asked for; `None` if it is packed.
-    pub(super) fn left_alone(
+    pub(in crate::commands) fn left_alone(
         &self,
         entry: &Entry,
         text: &ArrayText,

@@ -155,7 +155,7 @@ fn input(args: &EncodeArgs, place: Option<Place>) -> Result<From, Error> {
             ));
         }
         if args.raw.shape.is_none()
-            || args.stream.dtype.is_none() && args.values == super::Domain::Logical
+            || args.stream.dtype.is_none() && args.domain() == super::Domain::Logical
         {
             return Err(
                 Error::usage("bytes on standard input need --dtype and --shape")
@@ -303,7 +303,7 @@ fn single(args: &EncodeArgs, source: Source) -> Result<Planned<'_>, Error> {
     Ok(Planned {
         path: String::new(),
         entry: None,
-        action: Action::Pack(Box::new(Blueprint::new("", source, None, args)?)),
+        action: Action::Pack(Box::new(Blueprint::new("", source, None, None, args)?)),
     })
 }
 
@@ -327,7 +327,7 @@ fn raw_form(args: &EncodeArgs) -> Result<FlatForm, Error> {
 
 /// The type of bytes on standard input: that of codes is what is stored.
 fn raw_type(args: &EncodeArgs) -> Option<DataType> {
-    match args.values {
+    match args.domain() {
         super::Domain::Logical => args.stream.dtype,
         super::Domain::Stored => args.chain.to.or(args.stream.dtype),
     }
@@ -383,7 +383,8 @@ fn plan_store<'a>(
                 warn_of_fill(ui, entry, text);
                 let array = open(entry, text, memory)?;
                 let source = Source::Array(Box::new(array), entry.directory.clone());
-                let blueprint = Blueprint::new(&entry.path, source, Some(document), args)?;
+                let blueprint =
+                    Blueprint::new(&entry.path, source, Some(document), Some(text), args)?;
                 Action::Pack(Box::new(blueprint))
             }
         };

@@ -386,7 +386,11 @@ impl<'a> Writer<'a> {
 
     /// Runs tasks each of which makes a shard, block by block.
     fn shards_at_once(&self, clock: &Clock, done: &(impl Fn(&Task) + Sync)) -> Result<Tally, Stop> {
-        let working = self.working_bytes();
+        // Each shard that is being made has its own index, and remembers its pieces.
+        const OF_A_PIECE: u64 = 48;
+        let pieces = self.built.encoder.inner_grid().into_iter();
+        let index = pieces.fold(OF_A_PIECE, u64::saturating_mul);
+        let working = self.working_bytes().saturating_add(index);
         let (_, shards) = self.tasks.shards(self.existing_boxes());
         let all = InOrder::default();
         let outcome = self.run.pipeline.unordered(

@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::super::encode::roles::Roles;
 use super::SuggestParamsArgs;
 use crate::catalog::{ArrayText, Catalog, Entry, Kind, named};
 use crate::codecs::OpenArray;
+use crate::codecs::model::Model;
 use crate::error::{Error, ErrorKind};
 use crate::npy::Header;
 use crate::pipeline::Observer;
@@ -38,6 +40,11 @@ enum Given {
         low: f64,
         high: f64,
     },
+    /// One of several that cannot be used.
+    Unusable {
+        input: PathBuf,
+        error: Error,
+    },
 }
 
 /// One array that parameters are proposed for.
@@ -64,19 +71,34 @@ enum Source {
         high: f64,
     },
     /// Nothing can be proposed, for this reason.
-    Refused(Refusal),
+    Refused {
+        refusal: Refusal,
+        /// Whether it could not be read, or was read and is refused.
+        kind: ErrorKind,
+        /// Whether it has a place in a store.
+        in_store: bool,
+    },
 }
 
 impl Inputs {
     /// Opens what was given, and reads every document.
-    pub(super) fn open(ui: &mut Ui, args: &SuggestParamsArgs) -> Result<Self, Error> {
+    pub(super) fn open(args: &SuggestParamsArgs) -> Result<Self, Error> {
         let mut given = Vec::new();
         for input in &args.inputs {
             let is_npy = input.extension() == Some(OsStr::new("npy")) && !input.is_dir();
-            given.push(if is_npy {
-                open_file(input)?
+            let opened = if is_npy {
+                open_file(input)
             } else {
-                open_store(ui, input)?
+                open_store(input)
+            };
+            given.push(match opened {
+                Ok(opened) => opened,
+                // The others are none the worse for it.
+                Err(error) if args.inputs.len() > 1 => Given::Unusable {
+                    input: input.clone(),
+                    error,
+                },
+                Err(error) => return Err(error),
             });
         }
         if let (true, Some(&[low, high])) = (given.is_empty(), args.range.as_deref()) {
@@ -104,27 +126,20 @@ impl Inputs {
         for given in &self.given {
             match given {
                 Given::Store { input, catalog } => {
-                    for entry in &catalog.entries {
-                        let Kind::Array(text) = &entry.kind else {
-                            continue;
-                        };
-                        if !selection.contains(&entry.path) {
-                            continue;
-                        }
-                        let by_default = selection.is_default();
-                        let opened = open_array(entry, text, memory)?;
-                        if by_default && (is_coordinate(entry, text) || opened.is_no_number()) {
-                            left_out.push(named(&entry.path));
-                            continue;
-                        }
-                        chosen.push(Chosen {
-                            path: entry.path.clone(),
-                            input: Some(input.display().to_string()),
-                            by_default,
-                            source: opened,
-                        });
-                    }
+                    let store = StoreArrays {
+                        input: input.display().to_string(),
+                        catalog,
+                        selection: &selection,
+                        memory,
+                    };
+                    store.choose(&mut chosen, &mut left_out)?;
                 }
+                Given::Unusable { input, error } => chosen.push(Chosen {
+                    path: String::new(),
+                    input: Some(input.display().to_string()),
+                    by_default: false,
+                    source: Source::refused(error, false),
+                }),
                 Given::File {
                     input,
                     header,
@@ -158,7 +173,7 @@ impl Inputs {
         selection.require_all_used()?;
         if !left_out.is_empty() {
             ui.status(format!(
-                "left out: {} (coordinates, or no numbers); --array selects them",
+                "left out: {}; --array selects them",
                 left_out.join(", ")
             ));
         }
@@ -171,9 +186,93 @@ impl Inputs {
     }
 }
 
+/// A store, of which arrays are selected.
+struct StoreArrays<'s> {
+    input: String,
+    catalog: &'s Catalog,
+    selection: &'s Selection,
+    memory: u64,
+}
+
+impl StoreArrays<'_> {
+    /// Adds the arrays that are selected to those chosen, and the others that hold no quantities to those left out.
+    fn choose(&self, chosen: &mut Vec<Chosen>, left_out: &mut Vec<String>) -> Result<(), Error> {
+        let by_default = self.selection.is_default();
+        let roles = Roles::of(self.catalog);
+        let of = |path: &str, source| Chosen {
+            path: path.to_owned(),
+            input: Some(self.input.clone()),
+            by_default,
+            source,
+        };
+        for (path, error) in &self.catalog.faults {
+            if self.selection.contains(path) {
+                let refusal = Refusal::unsound([error.to_string()]);
+                let source = Source::Refused {
+                    refusal,
+                    kind: error.kind(),
+                    in_store: true,
+                };
+                chosen.push(of(path, source));
+            }
+        }
+        for entry in &self.catalog.entries {
+            let source = match &entry.kind {
+                Kind::Array(text) => {
+                    if !self.selection.contains(&entry.path) {
+                        continue;
+                    }
+                    // An array that is INPUT itself was asked for.
+                    let asked_for = !by_default || entry.path.is_empty();
+                    let reason = roles.left_alone(entry, text, &type_name(text));
+                    if let Some(reason) = reason.filter(|_| !asked_for) {
+                        left_out.push(format!("{} ({reason})", named(&entry.path)));
+                        continue;
+                    }
+                    match open_array(entry, text, self.memory) {
+                        Ok(source) => source,
+                        Err(error) => Source::refused(&error, true),
+                    }
+                }
+                Kind::Broken(findings) => {
+                    if !self.selection.contains(&entry.path) {
+                        continue;
+                    }
+                    let worst = findings.iter().any(|one| one.kind == ErrorKind::Io);
+                    let messages = findings.iter().map(|one| one.message.clone());
+                    Source::Refused {
+                        refusal: Refusal::unsound(messages),
+                        kind: if worst {
+                            ErrorKind::Io
+                        } else {
+                            ErrorKind::Finding
+                        },
+                        in_store: true,
+                    }
+                }
+                Kind::Group(_) => continue,
+            };
+            chosen.push(of(&entry.path, source));
+        }
+        Ok(())
+    }
+}
+
+/// The name of the type of an array in Zarr v3.
+fn type_name(text: &ArrayText) -> String {
+    let name = text.with(|document| Model::new(document).map(|model| model.type_name));
+    name.ok().and_then(Result::ok).unwrap_or_default()
+}
+
 impl Source {
-    fn is_no_number(&self) -> bool {
-        matches!(self, Self::Array(one) if one.0.element_type().is_none())
+    fn refused(error: &Error, in_store: bool) -> Self {
+        let mut refusal = Refusal::unsound([error.to_string()]);
+        refusal.details.extend(error.details().iter().cloned());
+        Self::Refused {
+            refusal,
+            kind: error.kind(),
+            in_store,
+        }
     }
 }
 
@@ -182,14 +281,31 @@ impl Chosen {
     pub(super) fn is_integer(&self) -> bool {
         match &self.source {
             Source::Array(one) => one.0.element_type().is_some_and(DataType::is_integer),
-            Source::Refused(_) => true,
             _ => false,
         }
     }
 
     /// Whether the proposal is for this array, and not for all that are selected.
     pub(super) const fn is_in_store(&self) -> bool {
-        matches!(self.source, Source::Array(_))
+        let in_store = matches!(self.source, Source::Refused { in_store: true, .. });
+        in_store || matches!(self.source, Source::Array(_))
+    }
+
+    /// The name of it in messages about several.
+    pub(super) fn name(&self) -> String {
+        match &self.input {
+            Some(input) if self.path.is_empty() => input.clone(),
+            Some(input) => format!("{input}/{}", self.path),
+            None => named(&self.path),
+        }
+    }
+
+    /// What kind of error it is that it is refused, if it is.
+    pub(super) const fn refused_as(&self) -> Option<ErrorKind> {
+        match &self.source {
+            Source::Refused { kind, .. } => Some(*kind),
+            _ => None,
+        }
     }
 
     /// What values are read of.
@@ -207,13 +323,13 @@ impl Chosen {
                 low,
                 high,
             } => Subject::range(*data_type, *low, *high),
-            Source::Refused(refusal) => return Err(refusal.clone()),
+            Source::Refused { refusal, .. } => return Err(refusal.clone()),
         };
-        Ok(subject.with_share(wish.share))
+        Ok(subject.with_name(self.name()).with_share(wish.share))
     }
 }
 
-fn open_store(ui: &mut Ui, input: &Path) -> Result<Given, Error> {
+fn open_store(input: &Path) -> Result<Given, Error> {
     let store = Store::open(input)?;
     let catalog = Catalog::read(&store);
     if catalog.entries.is_empty() && catalog.faults.is_empty() {
@@ -230,10 +346,6 @@ fn open_store(ui: &mut Ui, input: &Path) -> Result<Given, Error> {
             .any(|entry| matches!(entry.kind, Kind::Array(_)));
         if !any {
             return Err(error);
-        }
-        ui.warning(&error);
-        for detail in error.details().iter().take(20) {
-            ui.warning(detail);
         }
     }
     Ok(Given::Store {
@@ -281,29 +393,17 @@ fn open_array(entry: &Entry, text: &ArrayText, memory: u64) -> Result<Source, Er
             for problem in &error.problems {
                 refusal.details.push(problem.to_string());
             }
-            return Ok(Source::Refused(refusal));
+            return Ok(Source::Refused {
+                refusal,
+                kind: ErrorKind::Finding,
+                in_store: true,
+            });
         }
     };
     storage.limit(array.longest_stored_chunk());
     let array = array.with_granted_memory(memory);
     let input = ArrayInput::read(&array, text, &entry.directory)?;
     Ok(Source::Array(Box::new((array, input))))
-}
-
-/// Whether an array is the coordinate of a dimension: of one dimension, which has its name.
-fn is_coordinate(entry: &Entry, text: &ArrayText) -> bool {
-    let names = match text {
-        ArrayText::V3(text) => text.parsed.root.get("dimension_names"),
-        ArrayText::V2 { attributes, .. } => attributes
-            .as_ref()
-            .and_then(|text| text.parsed.root.get("_ARRAY_DIMENSIONS")),
-    };
-    let own = entry.path.rsplit('/').next().unwrap_or_default();
-    let names = names.and_then(|names| names.as_array()).unwrap_or_default();
-    match names {
-        [name] => name.as_str() == Some(own),
-        _ => false,
-    }
 }
 
 /// Counts chunks for the bar, and warns once where one is larger than the memory that was granted.

@@ -192,9 +192,17 @@ fn transformation(candidate: &Candidate) -> String {
             None => format!("(x - {offset})"),
         },
     };
-    match scalar(&candidate.scale).as_str() {
+    let computed = match scalar(&candidate.scale).as_str() {
         "-" => shifted,
         scale => format!("{shifted} * {scale}"),
+    };
+    // A cast before the last one is to the type that is scaled in.
+    let first = candidate.codecs.get(0);
+    let wide =
+        first.filter(|first| first["name"] == "cast_value" && candidate.codecs[1].is_object());
+    match wide.and_then(|first| first["configuration"]["data_type"].as_str()) {
+        Some(wide) => format!("{computed} in {wide}"),
+        None => computed,
     }
 }
 
@@ -207,11 +215,19 @@ fn cf_words(cf: &Cf) -> String {
     if !cf.fill_value.is_null() {
         text.push_str(&format!(", _FillValue {}", scalar(&cf.fill_value)));
     }
-    text.push_str(if cf.exact {
-        "; the same values"
-    } else {
-        "; the same codes, and values that may differ in the last digit, since CF multiplies and the codec divides"
-    });
+    match (cf.exact, cf.max_difference) {
+        (true, _) => text.push_str("; the same values"),
+        (false, Some(0.0)) => {
+            text.push_str("; the same codes, and the same values for those that were compared");
+        }
+        (false, Some(difference)) => text.push_str(&format!(
+            "; the same codes, and values that differ by {} at most, since CF multiplies in float64 and the codec divides",
+            figure(difference)
+        )),
+        (false, None) => {
+            text.push_str("; the same codes, of which readers in float64 hold not all");
+        }
+    }
     text
 }
 

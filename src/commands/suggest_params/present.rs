@@ -14,20 +14,43 @@ pub(super) enum Entry {
     Array(Box<report::Array>),
     /// None.
     Refused {
-        path: Option<String>,
+        /// Which array; nothing where all have no common proposal.
+        place: Option<Place>,
         refusal: Box<Refusal>,
     },
 }
 
-/// The proposal for one array, or for all of them.
-pub(super) fn arrays(one: Option<&Chosen>, all: &[Chosen], suggestion: &Suggestion) -> Vec<Entry> {
-    let of = |path: Option<String>, input: Option<String>| {
-        array(path, input, suggestion).map(|array| Entry::Array(Box::new(array)))
-    };
-    if let Some(one) = one {
-        let path = one.is_in_store().then(|| one.path.clone());
-        return of(path, one.input.clone()).into_iter().collect();
+/// Which array, of which INPUT.
+#[derive(Clone)]
+pub(super) struct Place {
+    pub(super) path: Option<String>,
+    pub(super) input: Option<String>,
+}
+
+impl Place {
+    pub(super) fn of(one: &Chosen) -> Self {
+        Self {
+            path: one.is_in_store().then(|| one.path.clone()),
+            input: one.input.clone(),
+        }
     }
+}
+
+/// The proposal for one array.
+pub(super) fn one_array(one: &Chosen, suggestion: &Suggestion) -> Vec<Entry> {
+    let Place { path, input } = Place::of(one);
+    let array = array(path, input, suggestion, &[]);
+    array
+        .map(|array| Entry::Array(Box::new(array)))
+        .into_iter()
+        .collect()
+}
+
+/// The proposal that serves all arrays.
+pub(super) fn all_arrays(all: &[&Chosen], suggestion: &Suggestion) -> Vec<Entry> {
+    let of = |path: Option<String>, input: Option<String>| {
+        array(path, input, suggestion, all).map(|array| Entry::Array(Box::new(array)))
+    };
     let first = all.first().and_then(|one| one.input.clone());
     let one_store = all
         .iter()
@@ -45,6 +68,7 @@ fn array(
     path: Option<String>,
     input: Option<String>,
     suggestion: &Suggestion,
+    all: &[&Chosen],
 ) -> Option<report::Array> {
     let best = &suggestion.candidates.first()?.candidate;
     let (chain, formula) = best.words()?;
@@ -53,6 +77,7 @@ fn array(
         add_offset: number(cf.add_offset),
         fill_value: cf.fill_value.map_or(Value::Null, scalar),
         exact: cf.exact,
+        max_difference: cf.largest_difference,
     });
     let rejected = suggestion.rejected.iter().map(|one| report::Rejected {
         data_type: one.data_type.name().to_owned(),
@@ -73,7 +98,11 @@ fn array(
         reason: suggestion.reason.clone(),
         notes: suggestion.notes.clone(),
         seen: seen(&suggestion.seen, suggestion.share),
-        candidates: suggestion.candidates.iter().map(candidate).collect(),
+        candidates: suggestion
+            .candidates
+            .iter()
+            .map(|rated| candidate(rated, all))
+            .collect(),
         rejected: rejected.collect(),
         histogram: report::Histogram {
             low: number(suggestion.histogram.low),
@@ -106,7 +135,7 @@ fn seen(seen: &Seen, share: f64) -> report::Seen {
     }
 }
 
-fn candidate(rated: &Rated) -> report::Candidate {
+fn candidate(rated: &Rated, all: &[&Chosen]) -> report::Candidate {
     let candidate = &rated.candidate;
     let holds = candidate.chain.fitting_range();
     let end = |end: Option<Scalar>| end.map_or(Value::Null, scalar);
@@ -118,6 +147,14 @@ fn candidate(rated: &Rated) -> report::Candidate {
         value: scalar(one.value),
         key: scalar(one.key),
         code: scalar(one.code),
+    });
+    let by_array = rated.by_subject.iter().zip(all).map(|(trial, one)| {
+        let Place { path, input } = Place::of(one);
+        report::OfArray {
+            path,
+            input,
+            measured: measured(trial),
+        }
     });
     report::Candidate {
         chain: chain_words(candidate),
@@ -135,7 +172,7 @@ fn candidate(rated: &Rated) -> report::Candidate {
         sentinels: sentinels.collect(),
         holds: rated.holds,
         measured: measured(&rated.trial),
-        by_array: rated.by_subject.iter().map(measured).collect(),
+        by_array: by_array.collect(),
         stored_bytes: rated.stored_bytes.map(rounded),
         bits_per_value: rated.bits_per_value,
         ratio: rated.ratio,
@@ -173,9 +210,10 @@ fn rounded(bytes: f64) -> u64 {
     bytes.round() as u64
 }
 
-pub(super) fn refused(path: Option<&str>, refusal: &Refusal) -> report::Refused {
+pub(super) fn refused(place: Option<&Place>, refusal: &Refusal) -> report::Refused {
     report::Refused {
-        path: path.map(str::to_owned),
+        path: place.and_then(|place| place.path.clone()),
+        input: place.and_then(|place| place.input.clone()),
         message: refusal.message.clone(),
         details: refusal.details.clone(),
         hints: refusal.hints.clone(),
