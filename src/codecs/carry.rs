@@ -121,7 +121,10 @@ impl Carry<'_> {
         if !chain.codecs.iter().any(|codec| codec.sharding.is_some()) {
             return self.without_shards(chain);
         }
-        let mut level = Level::default();
+        let mut level = Level {
+            rank: shard_rank(chain),
+            ..Level::default()
+        };
         for codec in &chain.codecs {
             match codec.entry.name {
                 SHARDING => {
@@ -168,7 +171,7 @@ impl Carry<'_> {
     fn carry(&mut self, codec: &Codec<'_>, level: &mut Level) {
         match codec.entry.name {
             TRANSPOSE => {
-                level.order = transposed(&level.order, codec);
+                level.order = transposed(&level.order, codec, level.rank);
                 level.before.push(Draft::from(codec.entry.node.value));
             }
             "bytes" => level.serializer = Some(bytes(Some(codec), self.element_size)),
@@ -322,6 +325,8 @@ struct Level {
     before: Vec<Draft>,
     /// The dimensions of the array in the order that they have behind the transpositions so far; `None` where there was none.
     order: Option<Vec<usize>>,
+    /// How many dimensions there are, where shards are carried over.
+    rank: usize,
     serializer: Option<Draft>,
     /// Those from bytes to bytes.
     behind: Vec<Draft>,
@@ -337,11 +342,30 @@ impl Level {
     }
 }
 
+/// The number of dimensions, as the shards of a chain have it.
+fn shard_rank(chain: &Chain<'_>) -> usize {
+    let mut shards = chain
+        .codecs
+        .iter()
+        .filter_map(|codec| codec.sharding.as_ref());
+    shards
+        .next()
+        .map_or(0, |sharding| sharding.chunk_shape.value.len())
+}
+
 /// The order of dimensions behind one more transposition.
-fn transposed(before: &Option<Vec<usize>>, codec: &Codec<'_>) -> Option<Vec<usize>> {
+fn transposed(before: &Option<Vec<usize>>, codec: &Codec<'_>, rank: usize) -> Option<Vec<usize>> {
     let configuration = codec.entry.configuration.as_ref()?.value;
-    let axes = configuration.get("order")?.as_array()?.iter();
-    let axes: Option<Vec<usize>> = axes.map(|axis| axis.as_number()?.parse().ok()).collect();
+    let order = configuration.get("order")?;
+    let axes: Option<Vec<usize>> = match order.as_str() {
+        // The words of early documents.
+        Some("C") => Some((0..rank).collect()),
+        Some("F") => Some((0..rank).rev().collect()),
+        _ => {
+            let axes = order.as_array()?.iter();
+            axes.map(|axis| axis.as_number()?.parse().ok()).collect()
+        }
+    };
     match before {
         None => axes,
         Some(before) => axes?
@@ -372,9 +396,10 @@ impl ShardLevels {
     }
 
     fn behind(chain: &Chain<'_>, mut order: Option<Vec<usize>>) -> Option<Self> {
+        let rank = shard_rank(chain);
         for (n, codec) in chain.codecs.iter().enumerate() {
             if codec.entry.name == TRANSPOSE {
-                order = transposed(&order, codec);
+                order = transposed(&order, codec, rank);
             }
             let Some(sharding) = &codec.sharding else {
                 continue;

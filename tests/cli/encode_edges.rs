@@ -464,30 +464,32 @@ fn a_transposition_before_shards_stays_and_lengths_follow_it() {
         let places = (0..3).flat_map(|c| (0..2).map(move |r| (row + r, column + c)));
         floats(&places.map(|(r, c)| element(r, c)).collect::<Vec<_>>())
     };
-    let turned = json!({"name": "transpose", "configuration": {"order": [1, 0]}});
-    let array = Array::new("float32", &[4, 6])
-        .codecs(json!([turned, sharding(&[3, 2], plain())]))
-        .chunk(
-            "c/0/0",
-            shard(&[piece(0, 0), piece(0, 2), piece(3, 0), piece(3, 2)]),
+    for order in [json!([1, 0]), json!("F")] {
+        let turned = json!({"name": "transpose", "configuration": {"order": order}});
+        let array = Array::new("float32", &[4, 6])
+            .codecs(json!([turned, sharding(&[3, 2], plain())]))
+            .chunk(
+                "c/0/0",
+                shard(&[piece(0, 0), piece(0, 2), piece(3, 0), piece(3, 2)]),
+            );
+        cuts(
+            &array,
+            &[
+                ("", json!([4, 6]), "transpose [3,2](cast_value bytes)"),
+                (
+                    "--chunks 4,1",
+                    json!([4, 6]),
+                    "transpose [1,4](cast_value bytes)",
+                ),
+                ("--shards none", json!([2, 3]), "cast_value transpose bytes"),
+                (
+                    "--shards 2,6 --chunks 1,6",
+                    json!([2, 6]),
+                    "transpose [6,1](cast_value bytes)",
+                ),
+            ],
         );
-    cuts(
-        &array,
-        &[
-            ("", json!([4, 6]), "transpose [3,2](cast_value bytes)"),
-            (
-                "--chunks 4,1",
-                json!([4, 6]),
-                "transpose [1,4](cast_value bytes)",
-            ),
-            ("--shards none", json!([2, 3]), "cast_value transpose bytes"),
-            (
-                "--shards 2,6 --chunks 1,6",
-                json!([2, 6]),
-                "transpose [6,1](cast_value bytes)",
-            ),
-        ],
-    );
+    }
 }
 
 #[cfg(unix)]

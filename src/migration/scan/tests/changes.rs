@@ -42,6 +42,26 @@ fn a_chunk_that_exists_and_cannot_be_read_is_not_missing() {
 }
 
 #[test]
+fn a_directory_in_the_place_of_a_chunk_is_not_missing() {
+    let made = made();
+    fs::create_dir(made.path("c/2")).unwrap();
+    let error = made.ask(|evidence| evidence.presence()).unwrap_err();
+    assert_refused(&error, ErrorKind::Io, &["a/b", "c/2", "is a directory"]);
+    fs::remove_dir(made.path("c/2")).unwrap();
+    // Beyond the grid there are no chunks.
+    fs::create_dir(made.path("c/3")).unwrap();
+    assert_eq!(made.presence(), presence(2, 1, 0));
+}
+
+#[test]
+fn a_file_in_the_place_of_a_directory_of_chunks_hides_no_chunks() {
+    let codecs = format!("{BYTES_OF_FLOATS},{LITTLE}");
+    let made = Made::new("[2,2]", "[1,1]", "float32", &codecs).with("c/0", [1]);
+    let error = made.ask(|evidence| evidence.presence()).unwrap_err();
+    assert_refused(&error, ErrorKind::Io, &["a/b", "c/0", "is a file"]);
+}
+
+#[test]
 fn a_change_is_named_by_the_first_chunk_that_it_hit() {
     let made = made();
     let examined = made.ask(|evidence| {
