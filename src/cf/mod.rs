@@ -159,16 +159,16 @@ pub fn missing_codes(subject: Subject<'_>) -> Result<Vec<(&'static str, Scalar)>
         reader.missing(declared, stored, false)
     });
     if reader.problems.is_empty() {
-        let mut codes: Vec<(&'static str, Scalar)> = Vec::new();
-        for (name, code) in missing {
-            if !codes.iter().any(|(_, known)| known.equals(code)) {
-                codes.push((name, code));
-            }
-        }
-        Ok(codes)
+        Ok(missing)
     } else {
         Err(reader.problems)
     }
+}
+
+/// Limits in packed units as codes: of the declared type, or of the one that `_Unsigned` makes of it. `None` where they are no codes.
+#[must_use]
+pub fn limit_codes(value: &Value, declared: DataType) -> Option<Vec<Scalar>> {
+    spelling::limits(value, declared)
 }
 
 struct Reader<'a> {

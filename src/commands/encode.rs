@@ -3,6 +3,7 @@
 mod attributes;
 mod chain;
 mod chunks;
+mod codes;
 mod documents;
 mod examine;
 mod flat;
@@ -102,7 +103,7 @@ pub struct EncodeArgs {
     #[arg(long, value_name = "GLOB")]
     pub array: Vec<ArrayPattern>,
 
-    /// What INPUT holds [default: logical, but integers with scale_factor or add_offset are refused]
+    /// What INPUT holds [default: logical, but integers with attributes of CF packing are refused]
     #[arg(long, value_name = "DOMAIN", value_enum)]
     pub values: Option<Domain>,
 

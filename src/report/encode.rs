@@ -98,6 +98,9 @@ pub struct RemovedAttribute {
 pub struct ConvertedAttribute {
     /// Its name.
     pub name: String,
+    /// Its name now, where that is another: a negative scale makes a least value a greatest one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub renamed: Option<String>,
     /// What it was.
     pub from: serde_json::Value,
     /// What it is.

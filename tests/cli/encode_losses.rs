@@ -175,7 +175,7 @@ fn integers_that_are_packed_already_are_not_packed_once_more_unless_asked_for() 
     insta::assert_snapshot!(sandbox.run("encode in.zarr out.zarr --to int8"), @"
     exit: 2
     --- stderr
-    error: / holds integers with scale_factor: they are packed already, and would be packed once more
+    error: / holds integers with scale_factor: they are codes, and would be packed once more
     hint: --values stored keeps them as codes, with --scale for the reciprocal of scale_factor and --dtype; decode --cf unpacks them
     hint: --values logical packs the integers themselves; --array '!...' leaves the array out
     ");
@@ -317,4 +317,242 @@ fn numbers_beyond_a_range_are_told_in_full() {
             .contains("2147483648 is out of the range of int32"),
         "{outcome}"
     );
+}
+
+/// A sandbox with `in.zarr` of int16, one code a chunk, some of which are missing.
+fn with_gaps(codes: &[Option<i16>], fill: &Value, attributes: &Value) -> Sandbox {
+    let sandbox = Sandbox::new();
+    let mut document = plain("int16", &[codes.len() as u64], &[1], fill.clone());
+    document["attributes"] = attributes.clone();
+    let keys: Vec<String> = (0..codes.len()).map(|n| format!("c/{n}")).collect();
+    let chunks = codes.iter().zip(&keys).filter_map(|(code, key)| {
+        let code = (*code)?;
+        Some((key.as_str(), code.to_le_bytes().to_vec()))
+    });
+    let chunks: Vec<_> = chunks.collect();
+    write_array(&sandbox.path().join("in.zarr"), &document, &chunks);
+    sandbox
+}
+
+#[test]
+fn missing_chunks_of_codes_keep_their_value_where_the_fill_changes() {
+    let gaps = [Some(1), None, Some(5)];
+    let command =
+        "encode in.zarr out.zarr --values stored --dtype float64 --scale 2 --to int16 --overwrite";
+    let sandbox = with_gaps(&gaps, &json!(3), &json!({"scale_factor": 0.5}));
+    for flags in ["--fill-value 9.5", "--fill-value 9.5 --write-empty", ""] {
+        succeeds(&sandbox.run(&format!("{command} {flags}")));
+        assert_eq!(
+            values(&sandbox, "out.zarr"),
+            ["0.5", "1.5", "2.5"],
+            "{flags}"
+        );
+    }
+    let missing = with_gaps(&gaps, &json!(7), &json!({"_FillValue": 7}));
+    for flags in ["--fill-value 9.5", "--fill-value NaN", ""] {
+        succeeds(&missing.run(&format!("{command} {flags}")));
+        assert_eq!(
+            values(&missing, "out.zarr"),
+            ["0.5", "\"NaN\"", "2.5"],
+            "{flags}"
+        );
+    }
+}
+
+#[test]
+fn missing_chunks_of_codes_without_a_fill_are_read_as_zeros() {
+    let sandbox = Sandbox::new();
+    let array = json!({
+        "zarr_format": 2, "shape": [2], "chunks": [1], "dtype": "<i2", "compressor": null,
+        "fill_value": null, "order": "C", "filters": null,
+    });
+    std::fs::create_dir(sandbox.path().join("in.zarr")).unwrap();
+    sandbox.file("in.zarr/.zarray", array.to_string());
+    sandbox.file(
+        "in.zarr/.zattrs",
+        json!({"scale_factor": 0.5, "add_offset": 1}).to_string(),
+    );
+    sandbox.file("in.zarr/0", 4_i16.to_le_bytes());
+    succeeds(&sandbox.run(
+        "encode in.zarr out.zarr --values stored --dtype float64 --scale 2 --offset 1 --to int16",
+    ));
+    assert_eq!(values(&sandbox, "out.zarr"), ["3.0", "1.0"]);
+}
+
+#[test]
+fn a_zero_of_either_sign_meets_a_code_of_zero() {
+    let cases: [(&[f32], &str); 4] = [
+        (&[0.0, 2.0, f32::NAN], "--scale -1 --to float16 --map NaN=0"),
+        (&[-0.0, 2.0, -9999.0], "--to float16 --map -9999=0"),
+        (&[0.0, 2.0, f32::NAN], "--to float16 --map NaN=-0.0"),
+        (&[-1e-9, 2.0, f32::NAN], "--to float16 --map NaN=0"),
+    ];
+    for (given, flags) in cases {
+        let sandbox = with_floats(given, json!(2.0));
+        let outcome = sandbox.run(&format!("encode in.zarr out.zarr {flags} --format json"));
+        assert_eq!(outcome.exit, Some(1), "{outcome}");
+        let report: Value = serde_json::from_str(&outcome.stdout).unwrap();
+        let loss = &report["arrays"][0]["losses"][0];
+        assert_eq!(loss["kind"], "missing-code", "{flags}");
+        assert_eq!(loss["first"]["index"], json!([0]), "{flags}");
+    }
+}
+
+#[test]
+fn integers_that_unsigned_makes_others_are_codes_too() {
+    let sandbox = with_codes(&[-1, 2, 3], "int16", &json!({"_Unsigned": "true"}));
+    let outcome = sandbox.run("encode in.zarr out.zarr --to int8");
+    assert_eq!(outcome.exit, Some(2), "{outcome}");
+    assert!(outcome.stderr.contains("_Unsigned"), "{outcome}");
+}
+
+/// The attributes of `out.zarr`, once codes were encoded with some flags.
+fn attributes_after(sandbox: &Sandbox, flags: &str) -> Value {
+    succeeds(&sandbox.run(&format!(
+        "encode in.zarr out.zarr --values stored {flags} --overwrite"
+    )));
+    let text = std::fs::read_to_string(sandbox.path().join("out.zarr/zarr.json")).unwrap();
+    let document: Value = serde_json::from_str(&text).unwrap();
+    document["attributes"].clone()
+}
+
+#[test]
+fn masks_of_integers_stay_in_every_spelling() {
+    for (attributes, expected) in [
+        (json!({"_FillValue": "5"}), json!({"_FillValue": 5})),
+        (
+            json!({"missing_value": ["5"]}),
+            json!({"missing_value": [5]}),
+        ),
+        (
+            json!({"missing_value": [5, 6.0]}),
+            json!({"missing_value": [5, 6]}),
+        ),
+        (
+            json!({"_Unsigned": "true", "missing_value": -128}),
+            json!({"missing_value": 128}),
+        ),
+    ] {
+        let unsigned = attributes.get("_Unsigned").is_some();
+        let sandbox = with_codes(&[1, 5, 6], "int8", &attributes);
+        let to = if unsigned { "uint8" } else { "int8" };
+        let after = attributes_after(&sandbox, &format!("--dtype int32 --to {to}"));
+        assert_eq!(after, expected, "{attributes}");
+    }
+}
+
+#[test]
+fn bounds_of_codes_become_those_of_values() {
+    for (attributes, flags, expected) in [
+        // One bound alone, and a scale that exchanges them.
+        (
+            json!({"valid_max": 2}),
+            "--scale -2 --offset 1 --to int16",
+            json!({"valid_min": 0.0}),
+        ),
+        (
+            json!({"valid_min": 2, "valid_max": "x"}),
+            "--scale -2 --offset 1 --to int16",
+            json!({"valid_max": 0.0}),
+        ),
+        // A code that is missing says nothing of the direction.
+        (
+            json!({"_FillValue": 0, "valid_range": [1, 50], "valid_min": 1, "valid_max": 50, "_Unsigned": "true"}),
+            "--scale -2 --offset 1 --to uint16",
+            json!({"valid_range": [-24.0, 0.5], "valid_min": -24.0, "valid_max": 0.5}),
+        ),
+        // A bound may be the code for missing.
+        (
+            json!({"_FillValue": 255, "valid_range": [0, 255]}),
+            "--scale 2 --to int16",
+            json!({"valid_range": [0.0, 127.5]}),
+        ),
+    ] {
+        let sandbox = with_codes(&[1, 5, 6], "int16", &attributes);
+        let mut after = attributes_after(&sandbox, &format!("--dtype float32 {flags}"));
+        // Text is no bound.
+        if let Some(members) = after.as_object_mut() {
+            members.retain(|_, value| value != "x");
+        }
+        assert_eq!(after, expected, "{attributes}");
+    }
+}
+
+#[test]
+fn a_chain_that_disagrees_with_the_attributes_is_refused() {
+    let sandbox = with_codes(
+        &[1, 5, 6],
+        "int16",
+        &json!({"scale_factor": 0.5, "add_offset": 10}),
+    );
+    insta::assert_snapshot!(
+        sandbox.run("encode in.zarr out.zarr --values stored --dtype float32 --scale 0.5 --offset 10 --to int16"),
+        @"
+    exit: 2
+    --- stderr
+    error: /: the chain decodes the code 1 to 12.0, and its attributes to 10.5
+    hint: --scale is the reciprocal of scale_factor, and --offset is add_offset
+    "
+    );
+    for offset in ["10", "10.0000001"] {
+        succeeds(&sandbox.run(&format!(
+            "encode in.zarr out.zarr --values stored --dtype float32 --scale 2 --offset {offset} --to int16 --overwrite"
+        )));
+    }
+}
+
+#[test]
+fn a_value_is_lost_in_one_way_only() {
+    let map = |encode: Value, decode: Value| {
+        json!([{"name": "cast_value", "configuration": {"data_type": "uint8",
+            "scalar_map": {"encode": encode, "decode": decode}}}])
+    };
+    for (given, chain, kind) in [
+        (f32::NAN, map(json!([["NaN", 0]]), json!([[0, 5.0]])), "nan"),
+        (
+            f32::INFINITY,
+            map(json!([["Infinity", 0]]), json!([[0, 5.0]])),
+            "infinity",
+        ),
+        (9.0, map(json!([[9, 100]]), json!([])), "missing-code"),
+    ] {
+        let sandbox = with_floats(&[given, 3.0], json!(3.0));
+        sandbox.file("chain.json", chain.to_string());
+        let report = report(
+            &sandbox,
+            &format!("encode in.zarr out.zarr --codecs @chain.json --allow-loss {kind}"),
+        );
+        assert_eq!(report["losses"].as_array().unwrap().len(), 1, "{chain}");
+        assert_eq!(report["losses"][0]["count"], 1, "{chain}");
+    }
+    let sandbox = with_codes(&[0, 1], "int16", &json!({}));
+    sandbox.file("chain.json", map(json!([[0, 100]]), json!([])).to_string());
+    let report = report(
+        &sandbox,
+        "encode in.zarr out.zarr --codecs @chain.json --allow-loss missing-code",
+    );
+    assert_eq!(report["losses"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_map_that_a_later_cast_clamps_marks_no_code() {
+    let sandbox = with_codes(&[300, 1], "int16", &json!({}));
+    let chain = json!([
+        {"name": "cast_value", "configuration": {"data_type": "int32",
+            "scalar_map": {"decode": [[2_147_483_647_i64, -10000]]}}},
+        {"name": "cast_value", "configuration": {"data_type": "int8", "out_of_range": "clamp"}},
+    ]);
+    sandbox.file("chain.json", chain.to_string());
+    succeeds(&sandbox.run("encode in.zarr out.zarr --codecs @chain.json"));
+    assert_eq!(values(&sandbox, "out.zarr"), ["127", "1"]);
+}
+
+#[test]
+fn a_finite_value_that_overflows_on_its_way_is_out_of_range() {
+    let sandbox = with_floats(&[1.0, 3e38], json!(1.0));
+    let outcome = sandbox.run("encode in.zarr out.zarr --scale 1000 --to int16 --format json");
+    let report: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let losses = &report["arrays"][0]["losses"];
+    assert_eq!(losses.as_array().unwrap().len(), 1);
+    assert_eq!(losses[0]["kind"], "out-of-range");
 }

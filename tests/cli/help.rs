@@ -34,8 +34,8 @@ fn short_help_is_one_line_for_each_flag() {
     Options:
           --array <GLOB>         Arrays to pack: a glob on their paths, or !GLOB to leave some out;
                                  repeatable
-          --values <DOMAIN>      What INPUT holds [default: logical, but integers with scale_factor or
-                                 add_offset are refused] [possible values: logical, stored]
+          --values <DOMAIN>      What INPUT holds [default: logical, but integers with attributes of CF
+                                 packing are refused] [possible values: logical, stored]
           --fill-value <VALUE>   Fill value of the packed arrays, in the encoding of their type; missing
                                  chunks are then written out with the old fill
           --keep-attributes      Keep attributes that a chain replaces, such as scale_factor

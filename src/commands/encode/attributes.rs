@@ -1,68 +1,51 @@
 //! Attributes that say how values were packed, or what stood for missing ones, once a chain does that.
 
-use std::cmp::Ordering;
-
-use super::Domain;
-use super::chain::{Packing, raw};
+use super::chain::Packing;
 use crate::catalog::ArrayText;
 use crate::metadata::edit::Draft;
 use crate::metadata::json::{Kind, Value};
-use crate::transform::chain::{BoundChain, Direction};
+use crate::transform::chain::Direction;
 use crate::transform::data_type::DataType;
 use crate::transform::literal::Literal;
 use crate::transform::scalar::Scalar;
 
 /// Attributes of CF packing that readers would apply once more.
-const PACKING: [&str; 3] = ["scale_factor", "add_offset", "_Unsigned"];
+pub(super) const PACKING: [&str; 3] = ["scale_factor", "add_offset", "_Unsigned"];
 
 /// Attributes that name the value for missing ones.
-const MISSING: [&str; 2] = ["_FillValue", "missing_value"];
+pub(super) const MISSING: [&str; 2] = ["_FillValue", "missing_value"];
 
 /// Attributes that bound values, in the unit of what is stored.
-const VALID: [&str; 3] = ["valid_min", "valid_max", "valid_range"];
+pub(super) const VALID: [&str; 3] = ["valid_min", "valid_max", "valid_range"];
 
 /// What becomes of the attributes of an array.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub(super) struct Changes {
     /// Names and former values of those that go.
     pub(super) removed: Vec<(String, Draft)>,
-    /// Names, former and new values.
-    pub(super) converted: Vec<(String, Draft, Draft)>,
+    pub(super) converted: Vec<Conversion>,
+}
+
+/// An attribute that gets another value, and perhaps another name.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Conversion {
+    pub(super) from: String,
+    pub(super) name: String,
+    pub(super) old: Draft,
+    pub(super) new: Draft,
 }
 
 impl Changes {
-    /// Decides what a chain replaces.
-    ///
-    /// Where INPUT holds codes, it is all of CF packing, and bounds are decoded. Where it holds values, attributes about them
-    /// stay true, except those that would be applied once more, and values for missing ones that no code decodes to.
-    pub(super) fn of(attributes: Option<&Value>, domain: Domain, packing: &Packing) -> Self {
+    /// Decides what a chain replaces of the attributes of values: what would be applied once more, and values for missing ones that
+    /// no code decodes to. All others stay true.
+    pub(super) fn of_values(attributes: &Value, packing: &Packing) -> Self {
         let mut changes = Self::default();
-        let Some(attributes) = attributes else {
-            return changes;
-        };
-        let bound = &packing.bound;
         for member in attributes.as_object().unwrap_or_default() {
             let name = member.name.as_str();
-            let (value, now) = (&member.value, Draft::from(&member.value));
-            let goes = if PACKING.contains(&name) {
-                true
-            } else if MISSING.contains(&name) && domain == Domain::Logical {
-                !comes_back(value, packing)
-            } else if MISSING.contains(&name) && bound.data_type().has_nan() {
-                true
-            } else if (VALID.contains(&name) || MISSING.contains(&name)) && domain == Domain::Stored
-            {
-                match decoded(attributes, name, packing) {
-                    Some(new) => {
-                        changes.converted.push((name.to_owned(), now, new));
-                        continue;
-                    }
-                    None => true,
-                }
-            } else {
-                false
-            };
+            let goes = PACKING.contains(&name)
+                || MISSING.contains(&name) && !comes_back(&member.value, packing);
             if goes {
+                let now = Draft::from(&member.value);
                 changes.removed.push((name.to_owned(), now));
             }
         }
@@ -71,55 +54,16 @@ impl Changes {
 
     /// The same with the values that INPUT has: of arrays of Zarr v2, conversion makes the fill `_FillValue`.
     pub(super) fn with_values_of(mut self, attributes: Option<&Value>) -> Self {
-        for (name, value) in &mut self.removed {
+        let removed = self.removed.iter_mut().map(|(name, value)| (&*name, value));
+        let converted = self.converted.iter_mut();
+        let converted = converted.map(|conversion| (&conversion.from, &mut conversion.old));
+        for (name, value) in removed.chain(converted) {
             if let Some(original) = attributes.and_then(|attributes| attributes.get(name)) {
                 *value = Draft::from(original);
             }
         }
         self
     }
-}
-
-/// What becomes of a code, or a list of codes, in an attribute; `None` where it is none, or has no counterpart. With a negative scale
-/// the least code is the greatest value.
-fn decoded(attributes: &Value, name: &str, packing: &Packing) -> Option<Draft> {
-    let bound = &packing.bound;
-    let decode = |value: &Value| {
-        let code = scalar(value, bound.stored_type())?;
-        bound.transform(Direction::Decode, code).ok()
-    };
-    let turned = is_turned(bound);
-    let source = match (name, turned) {
-        ("valid_min", true) => "valid_max",
-        ("valid_max", true) => "valid_min",
-        (name, _) => name,
-    };
-    let value = attributes.get(source)?;
-    let json = |value: Scalar| raw(&value.to_json());
-    match value.as_array() {
-        Some(values) => {
-            let mut values: Vec<_> = values.iter().map(decode).collect::<Option<_>>()?;
-            if turned && name == "valid_range" {
-                values.reverse();
-            }
-            Some(Draft::Array(values.into_iter().map(json).collect()))
-        }
-        None => decode(value).map(json),
-    }
-}
-
-/// Whether greater codes are smaller values.
-fn is_turned(bound: &BoundChain) -> bool {
-    let (low, high) = Scalar::finite_range(bound.stored_type());
-    // Codes at the very ends may stand for something else, or not decode.
-    let inner = [low, high].map(|code| {
-        let code = Scalar::from_ordinal(bound.stored_type(), code.ordinal() / 4);
-        bound.transform(Direction::Decode, code).ok()
-    });
-    let [Some(low), Some(high)] = inner else {
-        return false;
-    };
-    low.compare(high) == Some(Ordering::Greater)
 }
 
 /// Whether a value for missing ones is finite, and one that decoding gives: only then does it still mask something.
@@ -175,15 +119,26 @@ pub(super) fn of(text: &ArrayText) -> Option<&Value> {
     }
 }
 
-/// Whether signed integers are to be taken for unsigned ones.
-pub(super) fn is_unsigned(attributes: Option<&Value>) -> bool {
+/// Whether integers are to be taken for ones with, or without, a sign, against their type.
+pub(super) fn is_reinterpreted(attributes: Option<&Value>, data_type: DataType) -> bool {
     let value = attributes.and_then(|attributes| attributes.get("_Unsigned"));
-    value.is_some_and(|value| {
-        value.as_bool() == Some(true)
-            || value
-                .as_str()
-                .is_some_and(|text| text.eq_ignore_ascii_case("true"))
-    })
+    let value = value.map(|value| match value.as_array() {
+        Some([only]) => only,
+        _ => value,
+    });
+    let says = |word: &str| {
+        value.is_some_and(|value| {
+            value.as_bool().is_some_and(|flag| flag.to_string() == word)
+                || value
+                    .as_str()
+                    .is_some_and(|text| text.eq_ignore_ascii_case(word))
+        })
+    };
+    match data_type.integer_range() {
+        Some((0, _)) => says("false"),
+        Some(_) => says("true"),
+        None => false,
+    }
 }
 
 fn literal(value: &Value) -> Option<Literal> {

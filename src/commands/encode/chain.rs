@@ -518,6 +518,18 @@ impl Packing {
         )
     }
 
+    /// The same chain without maps.
+    pub(super) fn without_maps(&self) -> Option<BoundChain> {
+        let mut parameters = self.parameters.clone();
+        for codec in &mut parameters {
+            if let Codec::CastValue(cast) = codec {
+                cast.encode.clear();
+                cast.decode.clear();
+            }
+        }
+        bind(self.bound.data_type(), None, &parameters).chain
+    }
+
     /// The same chain refusing what it would clamp or wrap; `None` if it does neither.
     pub(super) fn strict(&self) -> Option<BoundChain> {
         let mut parameters = self.parameters.clone();
@@ -549,12 +561,18 @@ impl Packing {
             let BoundCodec::CastValue(cast) = codec else {
                 continue;
             };
-            for (code, _) in cast.decode_map.entries() {
+            for (entry, _) in cast.decode_map.entries() {
                 let behind = &self.bound.codecs()[n + 1..];
                 let code = behind
                     .iter()
-                    .try_fold(*code, |code, codec| codec.encode(code));
+                    .try_fold(*entry, |code, codec| codec.encode(code));
                 let Ok(code) = code else { continue };
+                // A later cast may clamp it, or map it to something else.
+                let mut back = behind.iter().rev();
+                let back = back.try_fold(code, |code, codec| codec.decode(code));
+                if !back.is_ok_and(|back| back.equals(*entry)) {
+                    continue;
+                }
                 let Ok(value) = self.bound.transform(Direction::Decode, code) else {
                     continue;
                 };

@@ -45,16 +45,18 @@ pub(super) fn from_v3(text: &Text, spec: &Spec<'_>) -> Result<String, Error> {
         replaced.push((grid, extension("regular", configuration)));
     }
     let attributes = array.optional.attributes.map(|node| node.value);
-    for (name, _, new) in &spec.attributes.converted {
-        if let Some(value) = attributes.and_then(|attributes| attributes.get(name)) {
-            replaced.push((value, new.clone()));
-        }
-    }
     let mut kept: Vec<_> = replaced
         .iter()
         .map(|(value, _)| value.span.clone())
         .collect();
-    for (name, _) in &spec.attributes.removed {
+    let converted = &spec.attributes.converted;
+    let renamed = converted.iter().map(|conversion| &conversion.from);
+    // What gets another name goes, unless something else gets its own.
+    let renamed = renamed.filter(|from| converted.iter().all(|other| other.name != **from));
+    let removed = spec.attributes.removed.iter().map(|(name, _)| name);
+    let removed: Vec<_> = removed.chain(renamed).collect();
+    let touched = removed.iter().copied();
+    for name in touched.chain(converted.iter().map(|conversion| &conversion.name)) {
         let members = attributes.and_then(Value::as_object).unwrap_or_default();
         let named = members.iter().filter(|member| member.name == *name);
         kept.extend(named.map(|member| member.span()));
@@ -63,9 +65,14 @@ pub(super) fn from_v3(text: &Text, spec: &Spec<'_>) -> Result<String, Error> {
     for (value, new) in &replaced {
         editor.replace(value, new);
     }
-    for (name, _) in &spec.attributes.removed {
-        if let Some(attributes) = attributes {
+    if let Some(attributes) = attributes {
+        for name in removed {
             editor.remove_member(attributes, name).map_err(edited)?;
+        }
+        for conversion in converted {
+            editor
+                .set_member(attributes, &conversion.name, &conversion.new)
+                .map_err(edited)?;
         }
     }
     editor.apply().map_err(edited)

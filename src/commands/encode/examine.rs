@@ -196,8 +196,13 @@ fn measure_scalars(
     kinds
 }
 
-/// How many elements have the bits of one.
+/// How many elements equal one: zeros of either sign are one, and so are all NaNs.
 pub(super) fn count(element: Scalar, elements: &[u8]) -> u64 {
+    let data_type = element.data_type();
+    if data_type.is_float() && (element.is_zero() || element.is_nan()) {
+        let equal = scalars(data_type, elements).filter(|other| other.equals(element));
+        return equal.count() as u64;
+    }
     let mut bytes = [0; 8];
     let size = element.data_type().size();
     element.write_ne_bytes(&mut bytes[..size]);
@@ -402,7 +407,12 @@ mod tests {
     }
 
     #[test]
-    fn codes_are_counted_by_their_bits() {
+    fn codes_are_counted_as_maps_find_them() {
+        let half = |bits| Scalar::from_bits(DataType::Float16, bits);
+        let codes = bytes([0_u16, 0x8000, 0x7e00, 0xfe01, 0x3c00].map(u16::to_ne_bytes));
+        assert_eq!(count(half(0x8000), &codes), 2);
+        assert_eq!(count(half(0x7e00), &codes), 2);
+        assert_eq!(count(half(0x3c00), &codes), 1);
         let code = Scalar::from_integer(DataType::Int16, -32768).unwrap();
         let codes = bytes([-32768_i16, 5, -32768].map(i16::to_ne_bytes));
         assert_eq!(count(code, &codes), 2);

@@ -120,7 +120,7 @@ impl Built {
             .chain
             .pass(Direction::Encode)
             .run(values, &mut codes, &mut |fault| {
-                let kind = loss_kind(fault.fault.kind);
+                let kind = loss_kind(fault.value, fault.fault.kind);
                 found.note(kind, fault.index, || {
                     part.example(fault.index, fault.value, self.reason(&fault))
                 });
@@ -272,8 +272,8 @@ impl Built {
         for (element, value, code) in self.on_code(sentinel.code, values, codes) {
             if value.equals(sentinel.value) {
                 mapped += 1;
-            } else if faults.binary_search(&element).is_err() {
-                found.note(LossKind::MissingCode, element, || {
+            } else if faults.binary_search(&element).is_err() && !self.goes_one_way(code, value) {
+                found.note(OneWay::kind(value), element, || {
                     let reason = format!(
                         "it becomes the code {code}, which stands for {}",
                         sentinel.value
@@ -297,15 +297,9 @@ impl Built {
             if count(entry.code, codes) == 0 {
                 continue;
             }
-            // Where the code stands for something, that was looked at already.
-            let stands = |sentinel: &Sentinel| sentinel.code == entry.code;
-            let known = self.sentinels.iter().any(stands);
             for (element, value, code) in self.on_code(entry.code, values, codes) {
                 let lost = entry.takes(&self.chain, value) && !value.equals(entry.back);
-                if known && OneWay::kind(value) == LossKind::MissingCode
-                    || !lost
-                    || faults.binary_search(&element).is_ok()
-                {
+                if !lost || faults.binary_search(&element).is_ok() {
                     continue;
                 }
                 found.note(OneWay::kind(value), element, || {
@@ -319,6 +313,12 @@ impl Built {
         }
     }
 
+    /// Whether an entry of a map that decoding does not undo gives a value its code.
+    fn goes_one_way(&self, code: Scalar, value: Scalar) -> bool {
+        let mut entries = self.one_way.iter();
+        entries.any(|entry| entry.code.equals(code) && entry.takes(&self.chain, value))
+    }
+
     /// The elements with a code, and their values.
     fn on_code<'a>(
         &self,
@@ -330,7 +330,7 @@ impl Built {
         let codes = scalars(self.chain.stored_type(), codes);
         let pairs = values.zip(codes).enumerate();
         pairs
-            .filter(move |(_, (_, code))| code.bits() == wanted.bits())
+            .filter(move |(_, (_, code))| code.equals(wanted))
             .map(|(element, (value, code))| (element, value, code))
     }
 
@@ -362,12 +362,14 @@ impl Built {
         let pairs = scalars(data_type, values).zip(scalars(data_type, decoded));
         for (element, ((value, back), code)) in pairs.zip(codes).enumerate() {
             let explained = || {
-                let sentinel = self.sentinels.iter().any(|sentinel| sentinel.code == code);
+                let mut sentinels = self.sentinels.iter();
+                let mapped = sentinels.any(|sentinel| sentinel.code.equals(code))
+                    || self.goes_one_way(code, value);
                 let clamped = self.lenient_range.is_some_and(|(low, high)| {
                     value.compare(low).is_some_and(std::cmp::Ordering::is_lt)
                         || value.compare(high).is_some_and(std::cmp::Ordering::is_gt)
                 });
-                sentinel || clamped || faults.binary_search(&element).is_ok()
+                mapped || clamped || faults.binary_search(&element).is_ok()
             };
             if !value.equals(back) && !explained() {
                 found.note(LossKind::Digits, element, || {
@@ -381,7 +383,9 @@ impl Built {
     fn reason(&self, fault: &ElementFault) -> String {
         let reason = fault.fault.to_string();
         match self.fits {
-            Some((low, high)) if loss_kind(fault.fault.kind) == LossKind::OutOfRange => {
+            Some((low, high))
+                if loss_kind(fault.value, fault.fault.kind) == LossKind::OutOfRange =>
+            {
                 format!("{reason}; values from {low} to {high} fit")
             }
             _ => reason,
@@ -412,13 +416,16 @@ impl Built {
     }
 }
 
-/// The kind of loss that a fault is.
-const fn loss_kind(kind: FaultKind) -> LossKind {
+/// The kind of loss that a fault is. What becomes infinite, or NaN, on its way is out of range.
+fn loss_kind(value: Scalar, kind: FaultKind) -> LossKind {
     match kind {
-        FaultKind::NotANumber => LossKind::Nan,
-        FaultKind::Infinite => LossKind::Infinity,
-        FaultKind::OutOfRange | FaultKind::Overflow => LossKind::OutOfRange,
+        FaultKind::NotANumber if value.is_nan() => LossKind::Nan,
+        FaultKind::Infinite if value.is_infinite() => LossKind::Infinity,
         FaultKind::Remainder => LossKind::Digits,
+        FaultKind::NotANumber
+        | FaultKind::Infinite
+        | FaultKind::OutOfRange
+        | FaultKind::Overflow => LossKind::OutOfRange,
     }
 }
 

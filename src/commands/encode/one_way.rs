@@ -36,7 +36,9 @@ impl OneWay {
                     continue;
                 };
                 let again = entering_value(bound, cast, back);
-                if again.is_none_or(|again| !again.equals(*entering)) {
+                if again.is_none_or(|again| !again.equals(*entering))
+                    || entering.is_nan() && !back.is_nan()
+                {
                     found.push(Self {
                         cast,
                         entering: *entering,

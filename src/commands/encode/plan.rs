@@ -3,6 +3,7 @@
 use super::attributes::{self, Changes};
 use super::chain::{Missing, Packing, Wanted, for_array, raw};
 use super::chunks::{Cut, Limit, Present};
+use super::codes::Codes;
 use super::documents::{self, Spec};
 use super::examine::Sentinel;
 use super::one_way::OneWay;
@@ -11,7 +12,7 @@ use super::stand_in::{StandIn, StandIns};
 use super::tally::LossExample;
 use super::{Domain, EncodeArgs};
 use crate::catalog::{ArrayText, Text, named};
-use crate::cf::{Subject, missing_codes};
+use crate::cf::Subject;
 use crate::codecs::{
     ArrayDocument, CarriedFrom, ChunkChanges, ChunkEncoder, ShardLevels, packed_chain,
 };
@@ -131,7 +132,7 @@ impl<'a> Blueprint<'a> {
             })?,
         };
         if args.values.is_none() && incoming.is_integer() {
-            refuse_codes(&name, original)?;
+            refuse_codes(&name, incoming, original)?;
         }
         let (input_fill, now) = match &source {
             Source::Array(array, _) => {
@@ -192,8 +193,10 @@ impl<'a> Blueprint<'a> {
             return Ok(packing);
         }
         let (found, stored) = (self.incoming(), packing.bound.stored_type());
-        let unsigned = attributes::is_unsigned(self.attributes());
-        let reinterpreted = unsigned && found.size() == stored.size() && stored.is_integer();
+        let original = self.original.and_then(attributes::of);
+        let reinterpreted = attributes::is_reinterpreted(original, found)
+            && found.size() == stored.size()
+            && stored.is_integer();
         if found != stored && !reinterpreted {
             return Err(Error::usage(format!(
                 "{} holds {found}, and the chain stores {stored}",
@@ -201,49 +204,55 @@ impl<'a> Blueprint<'a> {
             ))
             .hint("with --values stored, --to is the type of INPUT"));
         }
-        self.with_missing_codes(packing, stored, wanted.takes_missing_as_values())
+        let Some(codes) = self.codes(stored) else {
+            return Ok(packing);
+        };
+        if let Some(disagreement) = codes.disagreement(&packing) {
+            return Err(
+                Error::usage(format!("{}: {disagreement}", named(&self.path)))
+                    .hint("--scale is the reciprocal of scale_factor, and --offset is add_offset"),
+            );
+        }
+        self.with_missing_codes(packing, &codes, wanted.takes_missing_as_values())
+    }
+
+    /// The array as one of codes, where it has attributes.
+    fn codes(&self, stored: DataType) -> Option<Codes<'_>> {
+        let text = self.original?;
+        let subject = Subject {
+            attributes: attributes::of(text),
+            type_name: self.source.data_type(),
+            data_type: Some(self.incoming()),
+            fill: self.input_fill,
+            is_v2: matches!(text, ArrayText::V2 { .. }),
+            codecs: &[],
+        };
+        Some(Codes { subject, stored })
     }
 
     /// A chain in which what the attributes of INPUT call missing is missing too.
     fn with_missing_codes(
         &self,
         mut packing: Packing,
-        stored: DataType,
+        codes: &Codes<'_>,
         as_values: bool,
     ) -> Result<Packing, Error> {
-        let refused = || {
-            Error::finding(format!(
+        let found = codes.missing().map_err(|problems| {
+            let error = Error::finding(format!(
                 "{}: its attributes do not say which codes are missing",
                 named(&self.path)
-            ))
-        };
-        let found = self.original.map_or(Ok(Vec::new()), |text| {
-            let attributes = attributes::of(text);
-            let subject = Subject {
-                attributes,
-                type_name: self.source.data_type(),
-                data_type: Some(self.incoming()),
-                fill: self.input_fill,
-                is_v2: matches!(text, ArrayText::V2 { .. }),
-                codecs: &[],
-            };
-            missing_codes(subject).map_err(|problems| {
-                problems.iter().fold(refused(), |error, problem| {
-                    let name = problem.attribute.unwrap_or("fill_value");
-                    error.detail(format!("{name}: {}", problem.message))
-                })
+            ));
+            problems.iter().fold(error, |error, problem| {
+                let name = problem.attribute.unwrap_or("fill_value");
+                error.detail(format!("{name}: {}", problem.message))
             })
         })?;
-        let codes: Vec<_> = found
-            .iter()
-            .map(|(_, code)| reinterpret(*code, stored))
-            .collect();
         let Missing::Auto(cast) = packing.missing else {
             if as_values || !self.data_type.has_nan() {
                 return Ok(packing);
             }
             // What the chain says itself has to agree.
-            for ((name, _), code) in found.iter().zip(&codes) {
+            for (name, code) in &found {
                 let value = packing.bound.transform(Direction::Decode, *code);
                 if let Some(value) = value.ok().filter(|value| !value.is_nan()) {
                     return Err(Error::finding(format!(
@@ -255,11 +264,17 @@ impl<'a> Blueprint<'a> {
             }
             return Ok(packing);
         };
-        if codes.is_empty() {
+        let mut missing: Vec<Scalar> = Vec::new();
+        for (_, code) in found {
+            if !missing.iter().any(|known| known.equals(code)) {
+                missing.push(code);
+            }
+        }
+        if missing.is_empty() {
             packing.missing = Missing::Settled;
             return Ok(packing);
         }
-        packing.with_missing_codes(cast, &codes)
+        packing.with_missing_codes(cast, &missing)
     }
 
     /// Builds all that is needed to write the array with a chain.
@@ -297,19 +312,24 @@ impl<'a> Blueprint<'a> {
             value: back.unwrap_or(fill),
         };
         let stand_ins = StandIns::of(&chain, fits, &sentinels, of_fill);
-        let changes = match self.args.keep_attributes {
-            true => Changes::default(),
-            false => Changes::of(self.attributes(), self.args.domain(), &packing)
-                .with_values_of(self.original.and_then(attributes::of)),
+        let changes = match self.attributes() {
+            Some(attributes) if !self.args.keep_attributes => {
+                let changes = match (self.args.domain(), self.codes(stored)) {
+                    (Domain::Stored, Some(codes)) => codes.changes(attributes, &packing),
+                    _ => Changes::of_values(attributes, &packing),
+                };
+                changes.with_values_of(self.original.and_then(attributes::of))
+            }
+            _ => Changes::default(),
         };
         let (document, codes, replaced) = self.documents(&packing, fill, fill_code, &changes)?;
         let encoder = encoder(&codes).map_err(|error| {
             Error::usage(format!("{} cannot be written", named(&self.path))).detail(error)
         })?;
         let writes_missing = match (self.args.domain(), self.input_fill) {
-            (Domain::Stored, _) => input_code.is_some_and(|input| input != fill_code),
+            (Domain::Stored, Some(input)) => reinterpret(input, stored) != fill_code,
             (Domain::Logical, Some(input)) => !input.equals(fill),
-            (Domain::Logical, None) => false,
+            (_, None) => false,
         };
         Ok(Built {
             domain: self.args.domain(),
@@ -387,6 +407,13 @@ impl<'a> Blueprint<'a> {
                     .hint("--fill-value gives another")
                 })?;
                 Ok((fill, Some(code)))
+            }
+            (None, Domain::Stored) if matches!(self.source, Source::Array(..)) => {
+                // What was never written is undefined, and read as zeros.
+                let zero = Scalar::from_bits(packing.bound.stored_type(), 0);
+                let fill = packing.bound.transform(Direction::Decode, zero).ok();
+                let fill = fill.filter(|fill| packing.with_fill(*fill).1.is_empty());
+                Ok((fill.unwrap_or_else(|| self.free_fill(packing)), None))
             }
             (None, _) => Ok((self.free_fill(packing), None)),
         }
@@ -519,15 +546,20 @@ fn shard_levels(text: &Text) -> Option<ShardLevels> {
 }
 
 /// Refuses integers that are codes of CF packing, where nothing says whether they are to be taken for codes or for values.
-fn refuse_codes(name: &str, original: Option<&ArrayText>) -> Result<(), Error> {
+fn refuse_codes(
+    name: &str,
+    data_type: DataType,
+    original: Option<&ArrayText>,
+) -> Result<(), Error> {
     let attributes = original.and_then(attributes::of);
     let packing = ["scale_factor", "add_offset"]
         .into_iter()
-        .find(|name| attributes.is_some_and(|attributes| attributes.get(name).is_some()));
+        .find(|name| attributes.is_some_and(|attributes| attributes.get(name).is_some()))
+        .or_else(|| attributes::is_reinterpreted(attributes, data_type).then_some("_Unsigned"));
     match packing {
         None => Ok(()),
         Some(attribute) => Err(Error::usage(format!(
-            "{name} holds integers with {attribute}: they are packed already, and would be packed once more"
+            "{name} holds integers with {attribute}: they are codes, and would be packed once more"
         ))
         .hint("--values stored keeps them as codes, with --scale for the reciprocal of scale_factor and --dtype; decode --cf unpacks them")
         .hint("--values logical packs the integers themselves; --array '!...' leaves the array out")),

@@ -129,10 +129,11 @@ fn describe(report: &mut EncodedArray, built: &Built, shape: &[u64]) {
         .collect();
     let converted = built.attributes.converted.iter();
     report.converted_attributes = converted
-        .map(|(name, from, to)| ConvertedAttribute {
-            name: name.clone(),
-            from: json(from),
-            to: json(to),
+        .map(|conversion| ConvertedAttribute {
+            name: conversion.from.clone(),
+            renamed: (conversion.name != conversion.from).then(|| conversion.name.clone()),
+            from: json(&conversion.old),
+            to: json(&conversion.new),
         })
         .collect();
 }
@@ -422,9 +423,11 @@ fn array_lines(text: &mut String, array: &EncodedArray) {
     }
     for converted in &array.converted_attributes {
         let (name, from, to) = (&converted.name, &converted.from, &converted.to);
+        let renamed = converted.renamed.as_ref();
+        let renamed = renamed.map_or(String::new(), |now| format!(" to {now}"));
         line(
             indent,
-            format!("attribute {name} converted: {from} to {to}"),
+            format!("attribute {name} converted{renamed}: {from} to {to}"),
         );
     }
     // Of what everybody opens there is nothing to say.
@@ -446,26 +449,33 @@ fn codec_words(codec: &serde_json::Value) -> String {
     let members = configuration.into_iter().flatten().map(|(name, value)| {
         match (name.as_str(), value.as_str()) {
             ("data_type", Some(text)) => text.to_owned(),
-            ("scalar_map", _) => {
-                let pairs = value["encode"]
-                    .as_array()
-                    .map(Vec::as_slice)
-                    .unwrap_or_default();
-                let pairs = pairs.iter().map(|pair| {
-                    let side = |value: &serde_json::Value| match value.as_str() {
-                        Some(word) => word.to_owned(),
-                        None => value.to_string(),
-                    };
-                    format!("{} as {}", side(&pair[0]), side(&pair[1]))
-                });
-                pairs.collect::<Vec<_>>().join(", ")
-            }
+            ("scalar_map", _) => map_words(value),
             (_, Some(text)) => format!("{name} {text}"),
             _ => format!("{name} {value}"),
         }
     });
-    let words: Vec<_> = std::iter::once(name.to_owned()).chain(members).collect();
+    let words = std::iter::once(name.to_owned()).chain(members);
+    let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
     words.join(" ")
+}
+
+/// A map in words: what is stored as what, and what is only read as something.
+fn map_words(map: &serde_json::Value) -> String {
+    let pairs = |direction: &str| {
+        let pairs = map[direction].as_array().map(Vec::as_slice);
+        pairs.unwrap_or_default().iter()
+    };
+    let side = |value: &serde_json::Value| match value.as_str() {
+        Some(word) => word.to_owned(),
+        None => value.to_string(),
+    };
+    let stored = pairs("encode").map(|pair| format!("{} as {}", side(&pair[0]), side(&pair[1])));
+    let undone = |pair: &serde_json::Value| {
+        pairs("encode").any(|other| other[0] == pair[1] && other[1] == pair[0])
+    };
+    let read = pairs("decode").filter(|pair| !undone(pair));
+    let read = read.map(|pair| format!("{} read as {}", side(&pair[0]), side(&pair[1])));
+    stored.chain(read).collect::<Vec<_>>().join(", ")
 }
 
 /// A figure in a few digits.

@@ -52,7 +52,7 @@ impl StandIns {
             let mut codes = codes.take_while(|code| (to - code) * step >= 0);
             codes.find_map(|code| {
                 let code = Scalar::from_ordinal(chain.stored_type(), code);
-                let taken = sentinels.iter().any(|sentinel| sentinel.code == code);
+                let taken = sentinels.iter().any(|sentinel| sentinel.code.equals(code));
                 let value = chain.transform(Direction::Decode, code);
                 let value = value.ok().filter(|value| value.is_finite() && !taken)?;
                 Some(StandIn { code, value })
