@@ -2,23 +2,29 @@
 //!
 //! A terminal that goes away counts too, unless the program was started to outlive it, as `nohup` does.
 //!
-//! The first signal lets what is being written be finished or taken back. A second Ctrl-C ends the process at
-//! once; what it leaves behind, the next run finds.
+//! The first signal lets what is being written be finished or taken back. Another Ctrl-C ends the process at once, unless it comes
+//! within a moment, since programs that run this one may hand on what the terminal has sent it already; what it leaves behind, the
+//! next run finds.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::{fmt, io};
+use std::time::Duration;
+use std::{fmt, io, thread};
 
 #[cfg(unix)]
 use signal_hook::consts::SIGHUP;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
+use signal_hook::iterator::Signals;
 
 use crate::error::{Error, ErrorKind, ExitCode};
 
 /// A number for what this system does not send.
 #[cfg(not(unix))]
 const SIGHUP: i32 = 1;
+
+/// How soon after a first Ctrl-C another one is taken for the same.
+const MOMENT: Duration = Duration::from_millis(300);
 
 /// A signal that asks the program to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -100,13 +106,19 @@ impl Interrupt {
     pub fn install() -> io::Result<Self> {
         let interrupt = Self::default();
         let armed = Arc::new(AtomicBool::new(false));
-        // The order matters: the shutdown must find what an earlier signal left, not its own mark. Only Ctrl-C
-        // shuts down, since schedulers may repeat SIGTERM without impatience.
+        // Only Ctrl-C shuts down, since schedulers may repeat SIGTERM without impatience.
         let status = ExitCode::Interrupted.number().into();
         flag::register_conditional_shutdown(SIGINT, status, Arc::clone(&armed))?;
         let heeded = |signal: &Signal| *signal != Signal::HangUp || !outlives_its_terminal();
-        for signal in Signal::ALL.into_iter().filter(heeded) {
-            flag::register(signal.number(), Arc::clone(&armed))?;
+        let heeded: Vec<_> = Signal::ALL.into_iter().filter(heeded).collect();
+        let mut signals = Signals::new(heeded.iter().map(|signal| signal.number()))?;
+        thread::Builder::new().spawn(move || {
+            if signals.forever().next().is_some() {
+                thread::sleep(MOMENT);
+                armed.store(true, Ordering::Relaxed);
+            }
+        })?;
+        for signal in heeded {
             let mark = Arc::clone(&interrupt.mark);
             flag::register_usize(signal.number(), mark, signal.mark())?;
         }

@@ -14,6 +14,7 @@ pub mod commands;
 pub mod error;
 pub mod interrupt;
 pub mod layout;
+pub mod log;
 pub mod metadata;
 pub mod migration;
 pub mod npy;

@@ -4,9 +4,9 @@ use std::ffi::OsString;
 
 use clap::Parser;
 use tracing_subscriber::filter::LevelFilter;
-use tracing_subscriber::fmt::time;
 use zarrpack::cli::{self, Cli};
 use zarrpack::commands;
+use zarrpack::log;
 use zarrpack::ui::{Ui, UiOptions};
 
 // Chunks are allocated and freed by many threads at once, which the system allocator of some platforms
@@ -39,7 +39,7 @@ fn start_log(level: LevelFilter, ui: &Ui) {
     tracing_subscriber::fmt()
         .with_max_level(level)
         .with_ansi(ui.color())
-        .with_timer(time::uptime())
+        .event_format(log::Format::default())
         .with_writer(ui.log_writer())
         .init();
 }

@@ -28,7 +28,8 @@ const PROGRESS_DELAY: Duration = Duration::from_millis(250);
 const PROGRESS_RATE: u8 = 10;
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
-const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+/// The style of the word that begins a warning.
+pub const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 const HINT: Style = AnsiColor::Cyan.on_default().bold();
 
 /// When to do something that suits a terminal and little else.

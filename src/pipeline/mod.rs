@@ -39,7 +39,7 @@ pub trait Observer: Sync {
         tracing::warn!(
             bytes,
             memory,
-            "a chunk needs more memory than --memory grants, and is processed alone"
+            "a chunk needs more memory than is granted, and is processed alone"
         );
     }
 }

@@ -31,6 +31,9 @@ pub struct EncodedArray {
     /// Why it is copied or refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// What INPUT was taken to hold: `values`, or `codes` that are stored as they are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input: Option<&'static str>,
     /// The type that readers see.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data_type: Option<String>,

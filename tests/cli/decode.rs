@@ -679,3 +679,25 @@ fn what_is_broken_elsewhere_is_a_warning() {
         "{outcome}"
     );
 }
+
+#[test]
+fn an_array_that_is_the_root_is_not_skipped() {
+    let sandbox = Sandbox::new();
+    fs::create_dir(sandbox.path().join("in.zarr")).unwrap();
+    let document = serde_json::json!({
+        "zarr_format": 3, "node_type": "array", "shape": [2], "data_type": "int16",
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2]}},
+        "chunk_key_encoding": {"name": "default"}, "fill_value": 0,
+        "codecs": [{"name": "scale_offset", "configuration": {"scale": 0.25}}, {"name": "bytes", "configuration": {"endian": "little"}}],
+    });
+    sandbox.file("in.zarr/zarr.json", document.to_string());
+    insta::assert_snapshot!(sandbox.run("decode in.zarr out.zarr --skip-undecodable"), @"
+    exit: 1
+    --- stderr
+    warning: /: 0.25 is not written as an integer, as int16 needs [scale-offset/scalar]
+    error: 1 array cannot be decoded
+      - / cannot be decoded
+      - zarr.json, line 1 column 251, /codecs/0/configuration/scale: 0.25 is not written as an integer, as int16 needs; expected an integer from -32768 to 32767 [scale-offset/scalar]
+    ");
+    assert!(!sandbox.path().join("out.zarr").exists());
+}

@@ -556,3 +556,41 @@ fn a_finite_value_that_overflows_on_its_way_is_out_of_range() {
     assert_eq!(losses.as_array().unwrap().len(), 1);
     assert_eq!(losses[0]["kind"], "out-of-range");
 }
+
+#[test]
+fn a_report_says_what_input_was_taken_for() {
+    let sandbox = with_codes(&[1, 2], "int16", &json!({}));
+    let command = "encode in.zarr out.zarr --to int16";
+    assert_eq!(report(&sandbox, command)["input"], "values");
+    let command = format!("{command} --values stored --dtype float32");
+    assert_eq!(report(&sandbox, &command)["input"], "codes");
+    let outcome = sandbox.run(&format!("{command} --overwrite"));
+    assert!(
+        outcome
+            .stdout
+            .contains("float32 as int16, the codes of INPUT as they are"),
+        "{outcome}"
+    );
+}
+
+#[test]
+fn a_chain_without_codecs_is_refused() {
+    let sandbox = with_floats(&[1.0, 2.0], json!(0.0));
+    sandbox.file("chain.json", "[]");
+    insta::assert_snapshot!(sandbox.run("encode in.zarr out.zarr --codecs @chain.json"), @r#"
+    exit: 2
+    --- stderr
+    error: the chain in "chain.json" for /, which holds float32, is empty
+    hint: decode writes stores in which nothing is packed
+    "#);
+}
+
+#[test]
+fn a_chunk_beyond_the_memory_that_is_granted_is_warned_of_like_of_anything_else() {
+    let sandbox = with_floats(&[1.0; 4096], json!(0.0));
+    let outcome = sandbox.run(
+        "encode in.zarr out.zarr --to int16 --chunks 4096 --compressor none --memory 1KiB --no-verify",
+    );
+    succeeds(&outcome);
+    insta::assert_snapshot!(outcome.stderr, @"warning: chunks need 48.0 KiB of memory, more than the 1.0 KiB that --memory grants, and are processed one at a time");
+}

@@ -613,6 +613,7 @@ fn allowed_losses_are_in_the_report() {
         {
           "path": "",
           "action": "encode",
+          "input": "values",
           "data_type": "float32",
           "stored_type": "int16",
           "shape": [

@@ -239,7 +239,11 @@ fn refuse_undecodable(
     if refused.is_empty() {
         return Ok(());
     }
-    if skip {
+    // Without an array that is the root there is no store.
+    let is_root =
+        |one: &Planned<'_>| one.entry.path.is_empty() && matches!(one.action, Action::Skip(_));
+    let goes_on = skip && !planned.iter().any(is_root);
+    if goes_on {
         for error in refused {
             let details: String = error
                 .details()
@@ -272,6 +276,9 @@ fn refuse_undecodable(
     }
     for hint in hints {
         error = error.hint(hint.clone());
+    }
+    if skip {
+        return Err(error);
     }
     Err(error.hint("--skip-undecodable goes on without them"))
 }

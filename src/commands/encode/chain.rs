@@ -403,6 +403,10 @@ pub(super) fn for_array(
     };
     let place = format!("{} for {}, which holds {data_type}", origin, named(path));
     let mut packing = Packing::read(data_type, codecs, &place)?;
+    if packing.bound.codecs().is_empty() {
+        return Err(Error::usage(format!("the chain in {place}, is empty"))
+            .hint("decode writes stores in which nothing is packed"));
+    }
     packing.fill = fill;
     // What the chain says itself is not added to unless that is asked for.
     let missing = match (&wanted.missing, parts) {

@@ -4,7 +4,7 @@ use super::chain::Missing;
 use super::plan::Built;
 use super::tally::{Loss, Tally};
 use super::write::Outcome;
-use super::{EncodeArgs, LossKind};
+use super::{Domain, EncodeArgs, LossKind};
 use crate::catalog::named;
 use crate::error::Error;
 use crate::metadata::edit::{Draft, Layout};
@@ -61,6 +61,7 @@ fn array(args: &EncodeArgs, path: &str, done: &Done) -> EncodedArray {
         path: path.to_owned(),
         action: "copy",
         reason: None,
+        input: None,
         data_type: None,
         stored_type: None,
         shape: None,
@@ -111,6 +112,10 @@ fn array(args: &EncodeArgs, path: &str, done: &Done) -> EncodedArray {
 fn describe(report: &mut EncodedArray, built: &Built, shape: &[u64]) {
     let (grid, inner) = (&built.cut.grid, &built.cut.inner);
     report.action = "encode";
+    report.input = Some(match built.domain {
+        Domain::Logical => "values",
+        Domain::Stored => "codes",
+    });
     report.data_type = Some(built.chain.data_type().name().to_owned());
     report.stored_type = Some(built.chain.stored_type().name().to_owned());
     report.shape = Some(shape.to_vec());
@@ -326,10 +331,14 @@ fn array_lines(text: &mut String, array: &EncodedArray) {
     }
     let types = [&array.data_type, &array.stored_type].map(|name| name.clone().unwrap_or_default());
     let shape = array.shape.as_deref().unwrap_or_default();
+    let kept = match array.input {
+        Some("codes") => ", the codes of INPUT as they are",
+        _ => "",
+    };
     line(
         "",
         format!(
-            "{:<8} {name}: {shape:?} {} as {}",
+            "{:<8} {name}: {shape:?} {} as {}{kept}",
             array.action, types[0], types[1]
         ),
     );

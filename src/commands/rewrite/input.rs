@@ -10,6 +10,7 @@ use crate::codecs::model::Model;
 use crate::codecs::{ArrayDocument, ChunkError, OpenArray, OpenProblem};
 use crate::error::{Error, ErrorKind};
 use crate::interrupt::Interrupt;
+use crate::layout::quantities::bytes as bytes_in_words;
 use crate::pipeline::{Observer, Stopped};
 use crate::selection::{ArrayPattern, Selection};
 use crate::store::{ChunkFiles, Store};
@@ -174,10 +175,9 @@ impl Observer for Watch {
 
     fn oversized(&self, bytes: u64, memory: u64) {
         if !self.warned.swap(true, Ordering::Relaxed) {
+            let (needed, granted) = (bytes_in_words(bytes.into()), bytes_in_words(memory.into()));
             tracing::warn!(
-                bytes,
-                memory,
-                "chunks need more memory than --memory grants, and are processed one at a time"
+                "chunks need {needed} of memory, more than the {granted} that --memory grants, and are processed one at a time"
             );
         }
     }
