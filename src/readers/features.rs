@@ -148,7 +148,12 @@ fn cast_value(members: &Value, array_type: Option<DataType>, features: &mut BTre
             };
             // The side that faces the array.
             let outer = if direction == "encode" { key } else { value };
-            if array_type.is_some_and(|array_type| is_foreign(outer, array_type)) {
+            // In types of floats an entry beyond their range becomes infinite for the check alone, and passes.
+            let checked = match array_type {
+                Some(array_type) if array_type.is_float() => Some(DataType::Float64),
+                other => other,
+            };
+            if checked.is_some_and(|checked| is_foreign(outer, checked)) {
                 features.insert(Feature::ForeignScalar);
             }
             for text in [key, value].into_iter().filter_map(Value::as_str) {

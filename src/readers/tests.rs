@@ -114,6 +114,24 @@ fn an_exact_chain_on_integers_is_not_read_by_zarr_python() {
 }
 
 #[test]
+fn entries_of_a_map_beyond_the_floats_of_the_array_are_read_by_zarr_python() {
+    let chain = r#"{"name":"cast_value","configuration":{"data_type":"float64"}},
+        {"name":"scale_offset","configuration":{"scale":100}},
+        {"name":"cast_value","configuration":{"data_type":"int16","scalar_map":
+            {"encode":[[9.969209968386869e38,-32768]],"decode":[[-32768,9.969209968386869e38]]}}},
+        {"name":"bytes","configuration":{"endian":"little"}}"#;
+    let verdicts = v3_array("float32", "9.96921e36", chain);
+    assert_eq!(of(&verdicts, "zarr-python"), "yes");
+    // A scale beyond them becomes infinite for good.
+    let verdicts = v3_array(
+        "float32",
+        "0",
+        &chain.replace("\"scale\":100", "\"scale\":1e300"),
+    );
+    assert!(of(&verdicts, "zarr-python").contains("against the array's type"));
+}
+
+#[test]
 fn types_that_few_readers_have() {
     let codecs = format!(r#"{{"name":"cast_value","configuration":{{"data_type":"int4"}}}},{LE}"#);
     let verdicts = v3_array("float32", "0", &codecs);
