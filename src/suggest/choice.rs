@@ -147,9 +147,11 @@ impl Screen<'_> {
     /// first type where there is any; of the others the one that comes closest, which tells why they do not do.
     fn squeeze(&mut self, types: &[DataType], least: f64, offset: Option<&str>) {
         for same_width in types.chunk_by(|a, b| a.bits() == b.bits()) {
-            if self.screened.iter().any(|s| {
-                s.holds && same_width.iter().any(|stored| stored.bits() == s_bits(s))
-            }) {
+            if self
+                .screened
+                .iter()
+                .any(|s| s.holds && same_width.iter().any(|stored| stored.bits() == s_bits(s)))
+            {
                 return;
             }
             let steps = same_width.iter().map(|stored| {
@@ -161,7 +163,11 @@ impl Screen<'_> {
             let mut any = false;
             for fine in [false, true] {
                 let of_type = steps.iter().flat_map(|(stored, squeezed)| {
-                    let steps = if fine { &squeezed.fine } else { &squeezed.round };
+                    let steps = if fine {
+                        &squeezed.fine
+                    } else {
+                        &squeezed.round
+                    };
                     steps.iter().map(|step| (*stored, step))
                 });
                 let mut tries: Vec<_> = of_type.collect();
@@ -177,7 +183,10 @@ impl Screen<'_> {
                         self.screened.push(screened);
                         break;
                     }
-                    if closest.as_ref().is_none_or(|other| misses(&screened) < misses(other)) {
+                    if closest
+                        .as_ref()
+                        .is_none_or(|other| misses(&screened) < misses(other))
+                    {
                         closest = Some(screened);
                     }
                 }
@@ -229,7 +238,10 @@ impl Screen<'_> {
 fn misses(screened: &Screened) -> (u64, u64) {
     let trial = &screened.trial;
     // Doubles of one sign are in the order of their bits.
-    (trial.faults + trial.lost, trial.errors.largest_absolute().to_bits())
+    (
+        trial.faults + trial.lost,
+        trial.errors.largest_absolute().to_bits(),
+    )
 }
 
 /// Whether candidates are worth a code more for a value apart: for a narrower type or, where no error is given, half the error.

@@ -175,7 +175,10 @@ struct Quotients {
 
 impl Quotients {
     /// A result as the type has it: doubles hold sums, products and quotients of narrower floats well enough to be rounded twice.
-    #[expect(clippy::cast_possible_truncation, reason = "rounding as the codec does")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "rounding as the codec does"
+    )]
     fn rounded(self, x: f64) -> f64 {
         match self.data_type {
             DataType::Float32 => f64::from(x as f32),
