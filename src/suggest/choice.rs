@@ -220,7 +220,8 @@ impl Screen<'_> {
                 break;
             }
         }
-        if self.no_data && !(while_it_holds && !trial.holds(tolerance, grain)) {
+        let is_over = while_it_holds && !trial.holds(tolerance, grain);
+        if self.no_data && !is_over {
             let halves = halfway(self.frame, &candidate, SAMPLED_HALVES);
             let trials = std::slice::from_mut(&mut trial);
             self.bench.run(&halves, &[&candidate], trials, |_| ());

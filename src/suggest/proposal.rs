@@ -441,12 +441,16 @@ fn missed(
     };
     let sound = as_wide().filter(|(s, _)| s.trial.faults == 0 && s.trial.lost == 0);
     let least = sound.map(|(s, _)| error(s)).fold(f64::INFINITY, f64::min);
-    least.is_finite().then(|| {
+    let codes = whole(codes);
+    Some(if least.is_finite() {
         format!(
-            "{} codes might do, but with the rounding of {} the nearest that was found is off by {}",
-            whole(codes),
+            "{codes} codes might do, but with the rounding of {} the nearest that was found is off by {}",
             frame.data_type,
             number_text(least)
+        )
+    } else {
+        format!(
+            "{codes} codes might do, but no scale and offset were found that bring the values, and what must stay exact, into them"
         )
     })
 }

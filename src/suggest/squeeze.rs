@@ -60,10 +60,13 @@ pub(super) fn squeezed(frame: &Frame, stored: DataType, least: f64, pinned: bool
             if !(scale.is_finite() && scale > 0.0) {
                 return;
             }
-            let steps = if fine { &mut all.fine } else { &mut all.round };
+            let (steps, origin) = match fine {
+                true => (&mut all.fine, Origin::Finest),
+                false => (&mut all.round, Origin::Decimal),
+            };
             let at = |anchor| Step {
                 anchor,
-                ..Step::of(scale, Origin::Finest)
+                ..Step::of(scale, origin)
             };
             steps.push(at(0.0));
             if !pinned {
