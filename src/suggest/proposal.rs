@@ -441,6 +441,10 @@ fn missed(
     };
     let sound = as_wide().filter(|(s, _)| s.trial.faults == 0 && s.trial.lost == 0);
     let least = sound.map(|(s, _)| error(s)).fold(f64::INFINITY, f64::min);
+    if least.is_infinite() && (wish.scale.is_some() || wish.offset.is_some()) {
+        // What was given stands in the way, not the type.
+        return None;
+    }
     let codes = whole(codes);
     Some(if least.is_finite() {
         format!(

@@ -20,6 +20,9 @@ const OF_EACH: i32 = 4;
 /// How far beyond the middle of the last code a value may lie, in steps, that the code stands for.
 const BEYOND: f64 = 0.49;
 
+/// How much coarser than the coarsest step that should do one may be: few values may all lie where its error is smaller.
+const NEARLY: f64 = 0.95;
+
 /// How many powers of two are looked at for an offset.
 const POWERS: i32 = 60;
 
@@ -49,9 +52,10 @@ pub(super) fn squeezed(frame: &Frame, stored: DataType, least: f64, pinned: bool
         let half = high / 2.0 - low / 2.0;
         let scale_for = |codes: f64| codes / 2.0 / half;
         let most = scale_for(ends.1 - ends.0 + 2.0 * BEYOND);
-        if !most.is_finite() || most < least {
+        if !most.is_finite() || most < least * NEARLY {
             continue;
         }
+        let from = least.min(most);
         let mut add = |scale: f64, fine: bool| {
             // The arithmetic is with the scale that the type has.
             let Some(scale) = nearest(frame.data_type, scale).map(|scale| scale.to_f64()) else {
@@ -75,16 +79,16 @@ pub(super) fn squeezed(frame: &Frame, stored: DataType, least: f64, pinned: bool
                 steps.extend(offsets(least, most).map(at));
             }
         };
-        for scale in round_scales(least, most) {
+        for scale in round_scales(from, most) {
             add(scale, false);
         }
         for codes in [ends.1 - ends.0, ends.1 - ends.0 - 1.0] {
-            if scale_for(codes) >= least {
+            if scale_for(codes) >= least * NEARLY {
                 add(scale_for(codes), true);
             }
         }
         for share in [1.0, 0.75, 0.5, 0.25, 0.0] {
-            add(least + (most - least) * share, true);
+            add(from + (most - from) * share, true);
         }
     }
     let same = |a: &mut Step, b: &mut Step| (a.scale, a.anchor) == (b.scale, b.anchor);

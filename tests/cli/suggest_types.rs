@@ -77,6 +77,17 @@ fn a_type_that_only_rounding_keeps_out_is_said_to_be() {
 }
 
 #[test]
+fn few_values_may_need_fewer_codes_than_their_range() {
+    let sandbox = Sandbox::new();
+    // 257 codes if values were everywhere, and 255 are left beside that of NaN.
+    let values = floats([0.25, 15.75]);
+    store(&sandbox, "two.zarr", "float32", json!("NaN"), &values);
+    let (_, candidate) = best(&sandbox, "two.zarr --max-error 0.03025");
+    assert_eq!(candidate["data_type"], "int8");
+    assert!(largest_error(&candidate) <= 0.03025);
+}
+
+#[test]
 fn no_relative_error_is_promised_next_to_zero_without_data() {
     let sandbox = Sandbox::new();
     for range in ["-186 187", "0 187", "-186 0"] {
