@@ -5,7 +5,8 @@ use super::elements::BLOCK;
 use super::frame::Frame;
 use super::halfway::halfway;
 use super::placement::{place, place_floats, place_integers, room};
-use super::steps::{Step, coarsest, steps};
+use super::squeeze::squeezed;
+use super::steps::{Step, coarsest, is_exact, least, steps};
 use super::survey::Survey;
 use super::trial::{Bench, Trial};
 use super::wish::{Tolerance, Wish};
@@ -99,6 +100,9 @@ pub(super) fn screen(
         for step in coarsest(survey, wish) {
             screen.try_widths(&step, &narrower, pins.1);
         }
+        if let Some(least) = least(survey, wish).filter(|_| !is_exact(frame, wish)) {
+            screen.squeeze(&narrower, least, pins.1);
+        }
     }
     screen.screened
 }
@@ -139,26 +143,106 @@ impl Screen<'_> {
         }
     }
 
+    /// Tries the narrowest types whose codes should do with finer scales too: a round one that holds and a fine one, of the
+    /// first type where there is any; of the others the one that comes closest, which tells why they do not do.
+    fn squeeze(&mut self, types: &[DataType], least: f64, offset: Option<&str>) {
+        for same_width in types.chunk_by(|a, b| a.bits() == b.bits()) {
+            if self
+                .screened
+                .iter()
+                .any(|s| s.holds && same_width.iter().any(|stored| stored.bits() == s_bits(s)))
+            {
+                return;
+            }
+            let steps = same_width.iter().map(|stored| {
+                let squeezed = squeezed(self.frame, *stored, least, offset.is_some());
+                (*stored, squeezed)
+            });
+            let steps: Vec<_> = steps.collect();
+            let mut closest: Option<Screened> = None;
+            let mut any = false;
+            for fine in [false, true] {
+                let of_type = steps.iter().flat_map(|(stored, squeezed)| {
+                    let steps = if fine {
+                        &squeezed.fine
+                    } else {
+                        &squeezed.round
+                    };
+                    steps.iter().map(|step| (*stored, step))
+                });
+                let mut tries: Vec<_> = of_type.collect();
+                // Zero on the grid is simplest.
+                tries.sort_by_key(|(_, step)| step.anchor != 0.0);
+                for (stored, step) in tries {
+                    let Some(candidate) = place(self.frame, step, stored, offset) else {
+                        continue;
+                    };
+                    let screened = self.run_on_sample(candidate, true);
+                    if screened.holds {
+                        any = true;
+                        self.screened.push(screened);
+                        break;
+                    }
+                    if closest
+                        .as_ref()
+                        .is_none_or(|other| misses(&screened) < misses(other))
+                    {
+                        closest = Some(screened);
+                    }
+                }
+            }
+            if any {
+                return;
+            }
+            if let Some(closest) = closest {
+                self.try_on_sample(closest.candidate);
+            }
+        }
+    }
+
     fn try_on_sample(&mut self, candidate: Candidate) -> bool {
+        let screened = self.run_on_sample(candidate, false);
+        let holds = screened.holds;
+        self.screened.push(screened);
+        holds
+    }
+
+    /// Runs a candidate on the sample, as long as it holds if so wished.
+    fn run_on_sample(&mut self, candidate: Candidate, while_it_holds: bool) -> Screened {
         let mut trial = Trial::default();
         let size = self.frame.data_type.size();
+        let grain = self.frame.grain();
+        let tolerance = self.wish.tolerance;
         for part in self.sample.chunks(BLOCK * size) {
             let trials = std::slice::from_mut(&mut trial);
             self.bench.run(part, &[&candidate], trials, |_| ());
+            if while_it_holds && !trial.holds(tolerance, grain) {
+                break;
+            }
         }
-        if self.no_data {
+        let is_over = while_it_holds && !trial.holds(tolerance, grain);
+        if self.no_data && !is_over {
             let halves = halfway(self.frame, &candidate, SAMPLED_HALVES);
             let trials = std::slice::from_mut(&mut trial);
             self.bench.run(&halves, &[&candidate], trials, |_| ());
         }
-        let holds = trial.holds(self.wish.tolerance, self.frame.grain());
-        self.screened.push(Screened {
+        let holds = trial.holds(tolerance, grain);
+        Screened {
             candidate,
             trial,
             holds,
-        });
-        holds
+        }
     }
+}
+
+/// By how much a candidate misses that does not hold.
+fn misses(screened: &Screened) -> (u64, u64) {
+    let trial = &screened.trial;
+    // Doubles of one sign are in the order of their bits.
+    (
+        trial.faults + trial.lost,
+        trial.errors.largest_absolute().to_bits(),
+    )
 }
 
 /// Whether candidates are worth a code more for a value apart: for a narrower type or, where no error is given, half the error.

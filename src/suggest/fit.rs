@@ -2,7 +2,10 @@
 //!
 //! [`any_step`](super::grid::any_step) tells a step nearly; what is found here is meant to bring back every bit. In a type narrower
 //! than float64 every value is an interval, of what rounds to it, and a grid must meet all of them. In float64 itself nothing
-//! is known of a value beyond its bits, so starts are tried with the arithmetic of the codec.
+//! is known of a value beyond its bits, and a chain that decoded in a narrower type rounded more than once: there, starts are tried
+//! with the arithmetic of the codec.
+
+use half::{bf16, f16};
 
 use super::elements::nearest;
 use super::grid::FoundGrid;
@@ -16,25 +19,34 @@ const PROBED: usize = 64;
 /// How often an interval is cut to find its ends.
 const CUTS: usize = 80;
 
-/// How many starts are tried in float64.
+/// How many starts are tried with the arithmetic of the codec.
 const STARTS: u64 = 400_000;
+
+/// Starts that people choose: zero Celsius, and the triple point of water.
+const CHOSEN: [f64; 3] = [273.15, -273.15, 273.16];
 
 /// How many decimals steps and starts have at most.
 const DECIMALS: i32 = 15;
 
-/// A grid that should bring back every bit, if it is scaled in float64.
+/// A grid that should bring back every bit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Fit {
     pub(super) scale: f64,
     /// A value on it.
     pub(super) anchor: f64,
+    /// Whether it does so if it is scaled in float64, though the values are of a narrower type.
+    pub(super) wide: bool,
 }
 
 /// The grid of values in ascending order, each once, near one that was found to explain them all.
 pub(super) fn fit(sorted: &[f64], data_type: DataType, near: FoundGrid) -> Option<Fit> {
     match data_type {
-        DataType::Float64 => fit_doubles(sorted, near),
-        float if float.is_float() => fit_intervals(sorted, float, near),
+        DataType::Float64 => fit_quotients(sorted, data_type, near),
+        // Values that were rounded once are in their intervals, and those that the codec decoded in their own type are not.
+        float if float.is_float() => {
+            let fit = fit_intervals(sorted, float, near);
+            fit.or_else(|| fit_quotients(sorted, float, near))
+        }
         _ => None,
     }
 }
@@ -117,6 +129,7 @@ fn fit_intervals(sorted: &[f64], data_type: DataType, near: FoundGrid) -> Option
         Some(Fit {
             scale,
             anchor: start,
+            wide: true,
         })
     })
 }
@@ -153,34 +166,105 @@ fn round_start(low: f64, high: f64, step: f64) -> f64 {
     middle
 }
 
-/// A grid for doubles: starts with few decimals are tried.
-fn fit_doubles(sorted: &[f64], near: FoundGrid) -> Option<Fit> {
+/// The arithmetic of the codec in the type of the values.
+#[derive(Debug, Clone, Copy)]
+struct Quotients {
+    data_type: DataType,
+    scale: f64,
+}
+
+impl Quotients {
+    /// A result as the type has it: doubles hold sums, products and quotients of narrower floats well enough to be rounded twice.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "rounding as the codec does"
+    )]
+    fn rounded(self, x: f64) -> f64 {
+        match self.data_type {
+            DataType::Float32 => f64::from(x as f32),
+            DataType::Float16 => f16::from_f64(x).to_f64(),
+            DataType::BFloat16 => bf16::from_f64(x).to_f64(),
+            _ => x,
+        }
+    }
+
+    /// Whether a value comes back with this start.
+    fn explains(self, start: f64, value: f64) -> bool {
+        let shifted = self.rounded(value - start);
+        let code = self.rounded(shifted * self.scale).round_ties_even();
+        let quotient = self.rounded(code / self.scale);
+        self.rounded(quotient + start) == value
+    }
+}
+
+/// A grid for the arithmetic of the codec in the type of the values: starts that people choose and those with few decimals are tried.
+fn fit_quotients(sorted: &[f64], data_type: DataType, near: FoundGrid) -> Option<Fit> {
     let (&low, &high) = (sorted.first()?, sorted.last()?);
     let scale = shortened(near.scale, near.step).unwrap_or(near.scale);
-    let explains = |anchor: f64, scale: f64, value: f64| {
-        let code = ((value - anchor) * scale).round_ties_even();
-        code / scale + anchor == value
+    let with_scale = |scale: f64| Quotients { data_type, scale };
+    let quotients = with_scale(with_scale(scale).rounded(scale));
+    let fit = |scale: f64, anchor: f64| Fit {
+        scale,
+        anchor,
+        wide: false,
     };
-    let all = |anchor: f64, scale: f64| sorted.iter().all(|x| explains(anchor, scale, *x));
+    let all = |quotients: Quotients, start: f64| {
+        sorted.iter().all(|value| quotients.explains(start, *value))
+    };
     let some = sorted.iter().step_by(sorted.len().div_ceil(PROBED).max(1));
-    let holds =
-        |anchor: f64| some.clone().all(|x| explains(anchor, scale, *x)) && all(anchor, scale);
-    let anchors = [0.0, low, high, low / 2.0 + high / 2.0];
-    if let Some(anchor) = anchors.into_iter().find(|anchor| holds(*anchor)) {
-        return Some(Fit { scale, anchor });
+    let holds = |start: f64| {
+        let start = quotients.rounded(start);
+        let mut some = some.clone();
+        some.all(|value| quotients.explains(start, *value)) && all(quotients, start)
+    };
+    let chosen = [0.0, low, high, low / 2.0 + high / 2.0].into_iter();
+    let mut chosen = chosen.chain(CHOSEN);
+    if let Some(start) = chosen.find(|start| holds(*start)) {
+        return Some(fit(scale, start));
     }
-    // A neighbour of the scale may do where the scale was the reciprocal of a factor.
-    for scale in [scale.next_down(), scale.next_up()] {
-        if all(0.0, scale) {
-            return Some(Fit { scale, anchor: 0.0 });
+    if data_type == DataType::Float64 {
+        // A neighbour of the scale may do where the scale was the reciprocal of a factor.
+        for scale in [scale.next_down(), scale.next_up()] {
+            if all(with_scale(scale), 0.0) {
+                return Some(fit(scale, 0.0));
+            }
         }
     }
     let span = high - low;
-    let (from, to) = (low - span, high + span);
+    let step = near.step;
+    // Around the values, and as far as codes of 16 bits reach.
+    let around = (low - span, high + span);
+    let reached = (high - 65_535.0 * step, low + 32_768.0 * step);
+    let reached = (reached.0.min(around.0), reached.1.max(around.1));
+    [around, reached].into_iter().find_map(|(from, to)| {
+        let start = round_start_where(from, to, &holds)?;
+        Some(fit(scale, start))
+    })
+}
+
+/// The number in a range with the fewest decimals that is accepted, as long as there are not too many to try.
+fn round_start_where(from: f64, to: f64, accept: &dyn Fn(f64) -> bool) -> Option<f64> {
+    let largest = from.abs().max(to.abs());
+    if !(largest.is_finite() && largest > 0.0) {
+        return None;
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "exponents of doubles are small"
+    )]
+    let top = largest.log10().floor() as i32;
     let mut left = STARTS;
-    for decimals in 0..DECIMALS {
-        let unit = 10_f64.powi(decimals);
-        let (first, last) = ((from * unit).ceil(), (to * unit).floor());
+    for decimals in -top.max(0)..DECIMALS {
+        let unit = 10_f64.powi(decimals.abs());
+        let start = |multiple: f64| match decimals {
+            0.. => multiple / unit,
+            _ => multiple * unit,
+        };
+        let multiple = |start: f64| match decimals {
+            0.. => start * unit,
+            _ => start / unit,
+        };
+        let (first, last) = (multiple(from).ceil(), multiple(to).floor());
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
@@ -193,11 +277,8 @@ fn fit_doubles(sorted: &[f64], near: FoundGrid) -> Option<Fit> {
         left -= count;
         let mut multiple = first;
         while multiple <= last {
-            if holds(multiple / unit) {
-                return Some(Fit {
-                    scale,
-                    anchor: multiple / unit,
-                });
+            if accept(start(multiple)) {
+                return Some(start(multiple));
             }
             multiple += 1.0;
         }
@@ -246,6 +327,26 @@ mod tests {
         }
         let fit = found(&unpacked(0.01, 273.15), DataType::Float32, 6.2e-5).unwrap();
         assert_eq!((fit.scale, fit.anchor), (100.0, 0.0));
+    }
+
+    #[test]
+    fn quotients_in_float32_give_back_their_start() {
+        for offset in [273.15_f32, -90.0, -12.3, 1000.0, 0.5] {
+            let code = |k: i32| f64::from((k * 7919) % 10_000 - 2315) as f32;
+            let decoded = (0..3000).map(|k| f64::from(code(k) / 100.0 + offset));
+            let values = sorted(decoded);
+            let farthest = values[0].abs().max(values[values.len() - 1].abs());
+            let grain = super::super::frame::grain(DataType::Float32, farthest);
+            let fit = found(&values, DataType::Float32, grain);
+            let fit = fit.unwrap_or_else(|| panic!("{offset}"));
+            let (scale, start) = (fit.scale as f32, fit.anchor as f32);
+            let lost = values.iter().filter(|value| {
+                let value = **value as f32;
+                let code = ((value - start) * scale).round_ties_even();
+                code / scale + start != value
+            });
+            assert!(fit.wide || lost.count() == 0, "{offset}: {fit:?}");
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::elements::{exact, nearest};
 use super::refusal::Refusal;
 use super::survey::Survey;
-use super::wish::{Missing, Wish};
+use super::wish::{Missing, Tolerance, Wish};
 use crate::transform::chain::{BoundChain, Direction};
 use crate::transform::data_type::DataType;
 use crate::transform::scalar::Scalar;
@@ -59,6 +59,9 @@ impl Frame {
         has_data: bool,
     ) -> Result<Self, Refusal> {
         let (low, high) = range(survey, data_type, wish)?;
+        if !has_data && has_no_relative_grid(survey, data_type, wish) {
+            return Err(Refusal::relative_at_zero(data_type, (low, high)));
+        }
         let mut keep: Vec<Scalar> = Vec::new();
         for value in &wish.keep_exact {
             // As the array holds it: 273.15 is no float32, and what is nearest to it is meant.
@@ -257,6 +260,21 @@ pub(super) fn grain(data_type: DataType, value: f64) -> f64 {
         return next.to_f64() - here.to_f64();
     }
     here.to_f64() - Scalar::from_ordinal(data_type, here.ordinal() - 1).to_f64()
+}
+
+/// Whether a relative error is asked for of values next to zero, which are not all tried: those below half a step become zero, and
+/// a narrower float type has none as small either.
+fn has_no_relative_grid(survey: &Survey, data_type: DataType, wish: &Wish) -> bool {
+    let (Tolerance::Relative(_), Some((low, high))) = (wish.tolerance, survey.range) else {
+        return false;
+    };
+    let as_wide = |to: DataType| to.is_float() && to.bits() >= data_type.bits();
+    let count = (high.ordinal() - low.ordinal()).unsigned_abs() + 1;
+    data_type.is_float()
+        && low.to_f64() <= 0.0
+        && high.to_f64() >= 0.0
+        && u128::from(survey.values) < count
+        && !wish.to.is_some_and(as_wide)
 }
 
 /// The range to plan for: that of the data, or the one that was given if it holds the data, with headroom.

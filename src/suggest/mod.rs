@@ -22,6 +22,7 @@ mod passes;
 mod placement;
 mod proposal;
 mod refusal;
+mod squeeze;
 mod steps;
 mod stored_size;
 mod subject;

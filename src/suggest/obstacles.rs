@@ -225,10 +225,11 @@ impl Obstacles<'_> {
                 survey.negative_zeros
             ));
         }
+        let near = any_step(&survey.sorted_sample(), frame.grain());
         let nearly = best.filter(|best| {
             best.candidate.origin == Origin::Hidden
                 && best.trial.errors.largest_absolute() <= ROUNDING * frame.grain()
-                && any_step(&survey.sorted_sample(), frame.grain()).is_some()
+                && near.is_some()
         });
         if let Some(nearly) = nearly {
             let refusal = Refusal::new(format!(
@@ -240,6 +241,15 @@ impl Obstacles<'_> {
             );
         }
         let mut steps = Vec::new();
+        if let Some(grid) = near {
+            steps.push((
+                format!(
+                    "values are, up to the rounding of their type, {} apart or multiples of that",
+                    number_text(grid.step)
+                ),
+                codes_needed(frame, grid.scale),
+            ));
+        }
         if let Some(exponent) = survey.binary.exponent() {
             steps.push((
                 format!("the power of two that divides them all is 2^{exponent}"),

@@ -214,7 +214,7 @@ fn tidy(sum: f64) -> f64 {
 }
 
 /// The number between two others that has the fewest digits and is accepted; near the middle, where there are several.
-fn roundest(low: f64, high: f64, accept: &dyn Fn(f64) -> bool) -> Option<f64> {
+pub(super) fn roundest(low: f64, high: f64, accept: &dyn Fn(f64) -> bool) -> Option<f64> {
     if low <= 0.0 && high >= 0.0 && accept(0.0) {
         return Some(0.0);
     }
@@ -264,7 +264,7 @@ pub(super) fn place_integers(
     with_spare_codes(frame, stored, |room, spare| {
         let offsets = match pinned.1 {
             Some(offset) => vec![Some(offset.to_owned())],
-            None => whole_offsets((low, high), room)
+            None => whole_offsets(frame.data_type, (low, high), room)
                 .into_iter()
                 .map(|offset| (offset != 0).then(|| offset.to_string()))
                 .collect(),
@@ -287,8 +287,13 @@ pub(super) fn place_integers(
 }
 
 /// The shifts of integers that bring them into the room, the best first.
-fn whole_offsets((low, high): (i128, i128), room: Room) -> Vec<i128> {
+fn whole_offsets(data_type: DataType, (low, high): (i128, i128), room: Room) -> Vec<i128> {
     let (first, last) = (high - room.high, low - room.low);
+    // What the type itself does not hold costs a wider one to shift in, which fewer readers open.
+    let Some((least, greatest)) = ends(data_type) else {
+        return Vec::new();
+    };
+    let inside = |offset: i128| (least..=greatest).contains(&offset);
     if first > last {
         return Vec::new();
     }
@@ -306,7 +311,21 @@ fn whole_offsets((low, high): (i128, i128), room: Room) -> Vec<i128> {
         }
         unit /= 10;
     }
+    if least < 0 && !offsets.iter().any(|offset| inside(*offset)) {
+        // Next to the least value of the type there is no round one below; signed ones may become negative.
+        let from = first.max(least);
+        let mut unit = 10_i128.pow(19);
+        while unit > 0 {
+            let multiple = -(-from).div_euclid(unit) * unit;
+            if multiple <= last.min(greatest) {
+                offsets.push(multiple);
+                break;
+            }
+            unit /= 10;
+        }
+    }
     offsets.extend([low, last, first]);
+    offsets.sort_by_key(|offset| !inside(*offset));
     offsets
 }
 

@@ -360,10 +360,13 @@ fn rejected(
     let integers = integers.map(|(low, high)| (high - low) as f64 + 1.0);
     let needed = match wish.tolerance {
         _ if integers.is_some() => integers.unwrap_or(0.0),
-        Tolerance::Absolute(error) if error > 0.0 => ((high - low) / (2.0 * error)).floor() + 1.0,
+        // Half of the span does not overflow.
+        Tolerance::Absolute(error) if error > 0.0 => {
+            ((high / 2.0 - low / 2.0) / error).floor() + 1.0
+        }
         Tolerance::Decimals(decimals) => codes_needed(frame, 10_f64.powi(decimals)),
         Tolerance::Relative(share) if survey.least_magnitude.is_finite() => {
-            ((high - low) / (2.0 * share * survey.least_magnitude)).floor() + 1.0
+            ((high / 2.0 - low / 2.0) / (share * survey.least_magnitude)).floor() + 1.0
         }
         _ => match &wish.scale {
             Some(scale) => codes_needed(frame, scale.parse().unwrap_or(1.0)),
@@ -385,27 +388,75 @@ fn rejected(
         #[expect(clippy::cast_precision_loss, reason = "planning")]
         let codes =
             room(frame, stored, 0).map_or(0.0, |(room, _)| (room.high - room.low) as f64 + 1.0);
-        if needed > codes {
+        let reason = if needed > codes {
             let kept = match spare {
                 0 => String::new(),
                 1 => ", one being kept for what is missing".to_owned(),
                 n => format!(", {n} being kept for what has codes of its own"),
             };
-            let reason = format!(
+            Some(format!(
                 "the values need {} codes, and it has {}{kept}",
                 whole(needed),
                 whole(codes)
-            );
-            // Of two types with as many codes, one says it.
-            if rejected.last().is_none_or(|last| last.reason != reason) {
-                rejected.push(Rejected {
-                    data_type: stored,
-                    reason,
-                });
-            }
+            ))
+        } else {
+            missed(frame, wish, screened, stored, codes)
+        };
+        // Of two types with as many codes, one says it.
+        if let Some(reason) = reason
+            && rejected.last().is_none_or(|last| last.reason != reason)
+        {
+            rejected.push(Rejected {
+                data_type: stored,
+                reason,
+            });
         }
     }
     rejected
+}
+
+/// Why a type that should have enough codes has no candidate that holds, where it has none.
+fn missed(
+    frame: &Frame,
+    wish: &Wish,
+    screened: &[Screened],
+    stored: DataType,
+    codes: f64,
+) -> Option<String> {
+    let (Tolerance::Absolute(_) | Tolerance::Relative(_), false) =
+        (wish.tolerance, frame.data_type.is_integer())
+    else {
+        return None;
+    };
+    let as_wide = || {
+        let as_wide = screened.iter().map(|s| (s, s.candidate.stored));
+        as_wide.filter(|(_, other)| other.is_integer() && other.bits() == stored.bits())
+    };
+    if as_wide().any(|(s, _)| s.holds) {
+        return None;
+    }
+    let error = |s: &Screened| match wish.tolerance {
+        Tolerance::Relative(_) => s.trial.errors.largest_relative(),
+        _ => s.trial.errors.largest_absolute(),
+    };
+    let sound = as_wide().filter(|(s, _)| s.trial.faults == 0 && s.trial.lost == 0);
+    let least = sound.map(|(s, _)| error(s)).fold(f64::INFINITY, f64::min);
+    if least.is_infinite() && (wish.scale.is_some() || wish.offset.is_some()) {
+        // What was given stands in the way, not the type.
+        return None;
+    }
+    let codes = whole(codes);
+    Some(if least.is_finite() {
+        format!(
+            "{codes} codes might do, but with the rounding of {} the nearest that was found is off by {}",
+            frame.data_type,
+            number_text(least)
+        )
+    } else {
+        format!(
+            "{codes} codes might do, but no scale and offset were found that bring the values, and what must stay exact, into them"
+        )
+    })
 }
 
 /// A count as people read it.

@@ -105,6 +105,14 @@ impl Refusal {
             .hint("the array must hold a value for it to be kept, or to end a range")
     }
 
+    pub(super) fn relative_at_zero(data_type: DataType, (low, high): (Scalar, Scalar)) -> Self {
+        Self::new(format!(
+            "no chain keeps a relative error of every {data_type} from {low} to {high}: next to zero there is always a value that becomes zero"
+        ))
+        .detail("integers stand for multiples of one step, and what is below half of it becomes 0; narrower float types end too")
+        .hint("--max-error bounds the error of values next to zero as well; a --range on one side of zero has a least magnitude; data given as INPUT are measured as they are")
+    }
+
     pub(super) fn beyond_range(given: (Scalar, Scalar), seen: (Scalar, Scalar)) -> Self {
         Self::new(format!(
             "the data go from {} to {}, beyond --range {} {}",

@@ -37,7 +37,7 @@ pub(super) struct Step {
 }
 
 impl Step {
-    fn of(scale: f64, origin: Origin) -> Self {
+    pub(super) fn of(scale: f64, origin: Origin) -> Self {
         Self {
             scale,
             text: number_text(scale),
@@ -117,17 +117,22 @@ fn within(error: f64) -> Vec<Step> {
     steps
 }
 
-/// The coarsest steps that a tolerance allows, in few digits and in all: narrow types may have room for no others.
-pub(super) fn coarsest(survey: &Survey, wish: &Wish) -> Vec<Step> {
+/// The least scale that a tolerance allows, where the scale is free.
+pub(super) fn least(survey: &Survey, wish: &Wish) -> Option<f64> {
     let error = match wish.tolerance {
         Tolerance::Absolute(error) => error,
         Tolerance::Relative(share) => share * survey.least_magnitude,
-        _ => return Vec::new(),
+        _ => return None,
     };
     let least = 0.5 / error;
-    if wish.scale.is_some() || !least.is_finite() || least <= 0.0 {
+    (wish.scale.is_none() && least.is_finite() && least > 0.0).then_some(least)
+}
+
+/// The coarsest steps that a tolerance allows, in few digits and in all: narrow types may have room for no others.
+pub(super) fn coarsest(survey: &Survey, wish: &Wish) -> Vec<Step> {
+    let Some(least) = least(survey, wish) else {
         return Vec::new();
-    }
+    };
     let mut scales = Vec::new();
     for digits in [3, 4] {
         let exponent = decade(least) - digits + 1;
@@ -145,12 +150,14 @@ pub(super) fn coarsest(survey: &Survey, wish: &Wish) -> Vec<Step> {
 
 /// The finest steps for so many codes.
 fn finest_of(codes: f64, low: f64, high: f64) -> Vec<Step> {
-    let span = high - low;
-    let mut steps = finest(codes.min(TOLD_APART) / span);
+    // Half of the span does not overflow.
+    let half = high / 2.0 - low / 2.0;
+    let most = |codes: f64| codes / 2.0 / half;
+    let mut steps = finest(most(codes.min(TOLD_APART)));
     if codes > TOLD_APART {
         // With powers of two, codes may be larger than what doubles tell apart.
         let farthest = low.abs().max(high.abs());
-        for most in [codes / span, codes / (2.0 * farthest)] {
+        for most in [most(codes), codes / 2.0 / farthest] {
             let powers = [power(most) - 1, power(most)].map(|exponent| 2_f64.powi(exponent));
             steps.extend(powers.map(|scale| Step::of(scale, Origin::Binary)));
         }
@@ -241,7 +248,7 @@ fn hidden(frame: &Frame, survey: &Survey, wish: &Wish) -> Vec<Step> {
         let fitted = found.and_then(|grid| fit(&sorted, frame.data_type, grid));
         steps.extend(fitted.map(|fit| Step {
             anchor: fit.anchor,
-            wide: !is_double,
+            wide: fit.wide && !is_double,
             ..Step::of(fit.scale, Origin::Hidden)
         }));
     }

@@ -29,6 +29,7 @@ mod scalar_streams;
 mod stores;
 mod suggest_edges;
 mod suggest_params;
+mod suggest_types;
 mod tree;
 mod validate;
 mod version;
