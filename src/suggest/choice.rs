@@ -152,12 +152,14 @@ impl Screen<'_> {
             self.bench.run(&halves, &[&candidate], trials, |_| ());
         }
         let holds = trial.holds(self.wish.tolerance, self.frame.grain());
+        let opens = candidate.suits_shards();
         self.screened.push(Screened {
             candidate,
             trial,
             holds,
         });
-        holds
+        // A wider type may open where this one does not.
+        holds && opens
     }
 }
 
