@@ -279,7 +279,10 @@ mod tests {
 
     #[test]
     fn integers_and_doubles_are_compared_without_rounding() {
-        assert_eq!(distance(-9_042_586_559_582_950_081, -9_042_586_559_582_949_376.0), 705.0);
+        assert_eq!(
+            distance(-9_042_586_559_582_950_081, -9_042_586_559_582_949_376.0),
+            705.0
+        );
         assert_eq!(distance(-3, -3.25), 0.25);
         assert_eq!(distance(7, 7.0), 0.0);
         assert_eq!(distance(0, f64::INFINITY), f64::INFINITY);

@@ -304,7 +304,11 @@ fn grids(survey: &Survey) -> Vec<f64> {
     let decimal = survey.decimal.found().filter(|grid| grid.anchor == 0.0);
     let binary = survey.binary.exponent();
     let binary = binary.map(|exponent| 2_f64.powi(-exponent));
-    decimal.map(|grid| grid.scale).into_iter().chain(binary).collect()
+    decimal
+        .map(|grid| grid.scale)
+        .into_iter()
+        .chain(binary)
+        .collect()
 }
 
 /// The range to plan for: that of the data, or the one that was given if it holds the data, with headroom.
@@ -340,7 +344,21 @@ fn range(survey: &Survey, data_type: DataType, wish: &Wish) -> Result<(Scalar, S
     let room = to * share - from * share;
     let (least, greatest) = Scalar::finite_range(data_type);
     let finite = |value| nearest(data_type, value).filter(|value| value.is_finite());
-    let low = finite(from - room).unwrap_or(least);
-    let high = finite(to + room).unwrap_or(greatest);
+    let with_room = (
+        finite(from - room).unwrap_or(least),
+        finite(to + room).unwrap_or(greatest),
+    );
+    // Doubles round integers of 64 bits, and room is never less than none.
+    let is_below = |a: Scalar, b: Scalar| a.compare(b).is_some_and(|order| order.is_lt());
+    let low = if is_below(with_room.0, low) {
+        with_room.0
+    } else {
+        low
+    };
+    let high = if is_below(high, with_room.1) {
+        with_room.1
+    } else {
+        high
+    };
     Ok((low, high))
 }

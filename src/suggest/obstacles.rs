@@ -64,8 +64,7 @@ impl Obstacles<'_> {
             .hint("leave --missing out, or store integers");
         }
         if let Some(reason) = self.code_out_of_range() {
-            return Refusal::new(reason)
-                .hint("--missing auto keeps a code that no value uses");
+            return Refusal::new(reason).hint("--missing auto keeps a code that no value uses");
         }
         if let Some(refusal) = self.too_much_room() {
             return refusal;

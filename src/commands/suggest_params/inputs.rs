@@ -228,8 +228,8 @@ impl StoreArrays<'_> {
                     let type_name = type_name(text);
                     let reason = roles.left_alone(entry, text, &type_name);
                     if let Some(reason) = reason.filter(|_| !asked_for) {
-                        let is_unknown = matches!(text, ArrayText::V3(_))
-                            && !is_known_type(&type_name);
+                        let is_unknown =
+                            matches!(text, ArrayText::V3(_)) && !is_known_type(&type_name);
                         if is_unknown {
                             let of = format!("its type, {type_name:?}, is not known");
                             left_out.push(format!("{} ({of})", named(&entry.path)));
