@@ -990,3 +990,106 @@ fn without_a_code_for_nan_the_fill_is_another() {
     assert_eq!(sentinels(&candidate), []);
     assert!(array["fill_value"].is_number(), "{}", array["fill_value"]);
 }
+
+#[test]
+fn the_index_of_a_shard_counts_beyond_the_edge_and_chunks_of_fill_count_nothing() {
+    let sandbox = Sandbox::new();
+    // One shard of 750 inner chunks, of which the array reaches into the first.
+    let values = floats((0..4).map(|k| k as f32));
+    let place = sandbox.path().join("s.zarr");
+    write(&place, "float32", json!(5.0), 3000, &values);
+    in_a_shard(&sandbox, "s.zarr");
+    let mut shard: Vec<u8> = values.concat();
+    shard.extend(0_u64.to_le_bytes());
+    shard.extend(16_u64.to_le_bytes());
+    shard.resize(16 + 750 * 16, 0xff);
+    fs::write(place.join("c/0"), shard).unwrap();
+    let (_, candidate) = best(&sandbox, "s.zarr --to int8");
+    let bytes = candidate["stored_bytes"].as_u64().unwrap();
+    assert!((750 * 16..750 * 16 + 50).contains(&bytes), "{bytes}");
+
+    one_chunk(&sandbox, "f.zarr", "float32", json!(5.0), &floats([5.0; 4]));
+    let (_, candidate) = best(&sandbox, "f.zarr --to int8");
+    assert_eq!(candidate["stored_bytes"], 0);
+}
+
+#[test]
+fn a_type_that_nobody_knows_is_called_so_and_broken_metadata_has_a_document() {
+    let sandbox = Sandbox::new();
+    let place = sandbox.path().join("g.zarr");
+    group(&place);
+    for (name, data_type) in [("a", "float32"), ("b", "float31")] {
+        let values = floats(spread(0.0, 1.0, 100));
+        write(&place.join(name), data_type, json!(0), 100, &values);
+    }
+    let outcome = sandbox.run("suggest-params g.zarr --max-error 0.01");
+    assert_eq!(outcome.exit, Some(0), "{outcome}");
+    let said = outcome.to_string();
+    assert!(
+        said.contains(r#"b (its type, "float31", is not known)"#),
+        "{said}"
+    );
+
+    fs::create_dir(sandbox.path().join("x.zarr")).unwrap();
+    fs::write(sandbox.path().join("x.zarr/zarr.json"), "{").unwrap();
+    let outcome = sandbox.run("suggest-params x.zarr --max-error 0.01 --format json");
+    assert_eq!(outcome.exit, Some(1), "{outcome}");
+    let document: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    assert_eq!(document["arrays"], json!([]));
+    assert_eq!(document["refused"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn an_input_that_is_not_there_is_not_called_unsound() {
+    let sandbox = Sandbox::new();
+    one_chunk(&sandbox, "t.zarr", "float32", json!(0), &floats([0.0, 1.0]));
+    let outcome = sandbox.run("suggest-params t.zarr none.zarr --common --max-error 0.1");
+    assert_eq!(outcome.exit, Some(3), "{outcome}");
+    let said = outcome.to_string();
+    assert!(said.contains("it cannot be read"), "{said}");
+    assert!(!said.contains("relied upon"), "{said}");
+}
+
+#[test]
+fn room_beside_the_values_is_not_taken_for_them() {
+    let sandbox = Sandbox::new();
+    one_chunk(
+        &sandbox,
+        "t.zarr",
+        "float32",
+        json!(0),
+        &floats(spread(180.0, 330.0, 50)),
+    );
+    let said = refused(&sandbox, "t.zarr --max-error 0.01 --headroom 1e30").to_string();
+    assert!(said.contains("--headroom 1e30 values go from"), "{said}");
+}
+
+#[test]
+fn the_table_fits_into_narrow_terminals() {
+    let sandbox = Sandbox::new().set("COLUMNS", "80");
+    one_chunk(
+        &sandbox,
+        "t.zarr",
+        "float32",
+        json!("NaN"),
+        &floats(spread(180.0, 330.0, 500)),
+    );
+    let outcome = sandbox.run("suggest-params t.zarr --max-error 0.005");
+    let head = outcome
+        .stdout
+        .lines()
+        .find(|line| line.contains("CHAIN"))
+        .unwrap();
+    assert!(
+        head.contains("MAX ERROR") && !head.contains("BIAS"),
+        "{head}"
+    );
+    let codecs = |line: &&str| line.contains("[{");
+    let longest = outcome
+        .stdout
+        .lines()
+        .filter(|line| !codecs(line))
+        .map(str::len)
+        .max();
+    assert!(longest <= Some(80), "{outcome}");
+}
