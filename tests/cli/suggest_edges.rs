@@ -1093,3 +1093,16 @@ fn the_table_fits_into_narrow_terminals() {
         .max();
     assert!(longest <= Some(80), "{outcome}");
 }
+
+#[test]
+fn codes_in_use_include_those_of_declared_values_on_the_grid() {
+    let sandbox = Sandbox::new();
+    let values = floats((0..101).map(|k| k as f32).chain([-50.0; 3]));
+    let more = json!({"attributes": {"missing_value": -50.0}});
+    let place = sandbox.path().join("t.zarr");
+    write_with(&place, "float32", json!("NaN"), 104, &values, more);
+    let (_, candidate) = best(&sandbox, "t.zarr --lossless");
+    assert_eq!(candidate["data_type"], "int8");
+    // 0 to 100, -50 and NaN.
+    assert_eq!(candidate["codes_used"], 103);
+}
