@@ -33,7 +33,20 @@ pub struct ErrorMeasures {
     largest_relative: f64,
     sum: Sum,
     squares: Sum,
+    /// The squares of errors outside [`PLAIN`], scaled by `SMALL` or `LARGE` before: as they are they vanish or overflow.
+    small_squares: Sum,
+    large_squares: Sum,
 }
+
+/// Errors between these have squares that doubles hold.
+const PLAIN: std::ops::Range<f64> = 1e-140..1e140;
+
+/// Squares below this have lost digits.
+const LEAST_SQUARE: f64 = 1e-290;
+
+/// Powers of two that bring errors outside [`PLAIN`] nearer to 1: 2^600 and 2^-600.
+const SMALL: f64 = f64::from_bits((1023 + 600) << 52);
+const LARGE: f64 = f64::from_bits((1023 - 600) << 52);
 
 /// The same measures over a few values whose errors are alike enough in size to be summed up plainly.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -139,6 +152,17 @@ impl ErrorMeasures {
         }
         self.sum.add(error);
         self.squares.add(error * error);
+        self.add_far(error);
+    }
+
+    /// Keeps the square of an error that is too small or too large to have one.
+    fn add_far(&mut self, error: f64) {
+        let size = error.abs();
+        if size >= PLAIN.end {
+            self.large_squares.add((size * LARGE).powi(2));
+        } else if size > 0.0 && size < PLAIN.start {
+            self.small_squares.add((size * SMALL).powi(2));
+        }
     }
 
     /// Measures finite values, as many originals as decoded ones, whose errors are finite too: faster than one by one, for a last
@@ -160,6 +184,11 @@ impl ErrorMeasures {
                 part.largest_relative = errors.map(PartMeasures::relative).fold(0.0, larger);
             }
             self.add_part(&part);
+            if part.largest_absolute > 0.0 && !PLAIN.contains(&part.largest_absolute) {
+                for (value, decoded) in originals.iter().zip(decoded) {
+                    self.add_far(decoded - value);
+                }
+            }
         }
     }
 
@@ -170,6 +199,8 @@ impl ErrorMeasures {
         self.largest_relative = self.largest_relative.max(other.largest_relative);
         self.sum.add(other.sum.value());
         self.squares.add(other.squares.value());
+        self.small_squares.add(other.small_squares.value());
+        self.large_squares.add(other.large_squares.value());
     }
 
     /// How many values were measured.
@@ -193,7 +224,16 @@ impl ErrorMeasures {
     /// The root of the mean of the squares of the errors; 0 where nothing was measured.
     #[must_use]
     pub fn rmse(&self) -> f64 {
-        self.mean(self.squares).sqrt()
+        let plain = self.mean(self.squares);
+        if plain.is_finite() && plain >= LEAST_SQUARE {
+            return plain.sqrt();
+        }
+        if plain.is_finite() {
+            return self.mean(self.small_squares).sqrt() / SMALL;
+        }
+        // Of parts that were summed up elsewhere it is not known.
+        let large = self.mean(self.large_squares).sqrt() / LARGE;
+        if large > 0.0 { large } else { f64::INFINITY }
     }
 
     /// The mean of the errors; 0 where nothing was measured.
@@ -250,6 +290,18 @@ mod tests {
             sum.add(term);
         }
         assert_eq!(sum.value(), 2.0);
+    }
+
+    #[test]
+    fn errors_whose_squares_are_no_doubles_have_a_root_mean_square() {
+        for error in [3e-303, 3e200] {
+            let mut all = ErrorMeasures::default();
+            all.add_all(&[0.0, 0.0], &[error, -error]);
+            let mut one = ErrorMeasures::default();
+            one.add(0.0, error);
+            all.merge(&one);
+            assert!((all.rmse() / error - 1.0).abs() < 1e-12, "{}", all.rmse());
+        }
     }
 
     #[test]

@@ -60,6 +60,8 @@ pub struct UiOptions {
 pub struct OutputStyle {
     /// The columns that a line has.
     pub width: usize,
+    /// Whether something tells how many there are: a terminal, or the environment.
+    pub is_told: bool,
     /// Whether there is colour.
     pub color: bool,
     /// Whether characters beyond ASCII can be counted on.
@@ -159,6 +161,7 @@ impl Ui {
         };
         OutputStyle {
             width: width.unwrap_or(WIDTH).clamp(40, 400),
+            is_told: width.is_some(),
             color: self.output_color,
             unicode: locale_is_unicode(|name| env::var(name).ok()),
         }

@@ -94,7 +94,7 @@ pub struct SuggestParamsArgs {
     #[arg(long, value_name = "O", value_parser = number, allow_hyphen_values = true)]
     pub offset: Option<String>,
 
-    /// Keep this value exact; repeatable [default: 0 where the data hold it]
+    /// Keep this value exact, beside 0 where the data hold it; repeatable
     #[arg(long, value_name = "V", value_parser = finite, allow_hyphen_values = true)]
     pub keep_exact: Vec<f64>,
 

@@ -111,7 +111,7 @@ pub(super) const FACTS: &[Fact] = &[
     fact(
         ZARR_PYTHON,
         SmallType,
-        Fail("it has no data types of less than 8 bits, and no floats of 8 bits"),
+        Fail("it has no data types of less than 8 bits, no floats of 8 bits, and no bfloat16"),
         RUN,
     ),
     fact(
@@ -230,7 +230,7 @@ pub(super) const FACTS: &[Fact] = &[
     fact(
         ZARRITA,
         SmallType,
-        Fail("it has no data types of less than 8 bits, and no floats of 8 bits"),
+        Fail("it has no data types of less than 8 bits, no floats of 8 bits, and no bfloat16"),
         RUN,
     ),
     fact(

@@ -200,14 +200,19 @@ pub struct Measured {
     /// How many finite values were measured.
     pub values: u64,
     /// The largest absolute error.
+    #[serde(with = "doubles")]
     pub max_error: f64,
     /// The largest relative error of values that are not zero.
+    #[serde(with = "doubles")]
     pub max_relative_error: f64,
     /// The root of the mean of squared errors.
+    #[serde(with = "doubles")]
     pub rmse: f64,
     /// The mean error.
+    #[serde(with = "doubles")]
     pub bias: f64,
     /// The sum of errors: what a total is off by.
+    #[serde(with = "doubles")]
     pub sum_error: f64,
     /// Values that could not be encoded or decoded.
     pub faults: u64,
@@ -251,4 +256,31 @@ pub struct Refused {
     pub details: Vec<String>,
     /// What could be had instead.
     pub hints: Vec<String>,
+}
+
+/// Doubles, which JSON has no numbers for where they are not finite.
+mod doubles {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+    use serde_json::Value;
+
+    pub(super) fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+        let word = match value {
+            _ if value.is_finite() => return value.serialize(serializer),
+            _ if value.is_nan() => "NaN",
+            _ if *value > 0.0 => "Infinity",
+            _ => "-Infinity",
+        };
+        word.serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+        let value = Value::deserialize(deserializer)?;
+        let number = match value.as_str() {
+            Some("NaN") => Some(f64::NAN),
+            Some("Infinity") => Some(f64::INFINITY),
+            Some("-Infinity") => Some(f64::NEG_INFINITY),
+            _ => value.as_f64(),
+        };
+        number.ok_or_else(|| de::Error::custom(format!("expected a number, found {value}")))
+    }
 }

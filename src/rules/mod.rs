@@ -26,6 +26,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 pub use self::consolidated::Copies;
+pub(crate) use self::core::is_known_type;
 pub use self::document::Document;
 pub use self::finding::{Finding, Findings, More};
 pub use self::node::{Node, NodeKind};

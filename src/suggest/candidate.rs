@@ -79,6 +79,12 @@ pub struct Candidate {
     pub new_fill: Option<Scalar>,
     /// The codes of the least and of the greatest value; in a float type, what they are stored as.
     pub ends: (Scalar, Scalar),
+    /// How many values that are declared to be missing have codes on the grid, beyond those ends.
+    declared_beyond: u128,
+    /// The codes that values may have; `None` for a float type.
+    room: Option<Room>,
+    /// Whether it is for chunks in shards.
+    pub(super) sharded: bool,
 }
 
 /// Codes that sentinels may have and that values may have.
@@ -104,6 +110,8 @@ pub(super) struct Recipe {
     pub(super) room: Option<Room>,
     /// Whether float64 is scaled in, though the values are of a narrower float type.
     pub(super) wide: bool,
+    /// Whether values are rounded, so that what is declared to be missing must not lie on their grid.
+    pub(super) rounds: bool,
 }
 
 /// The type to scale in where values other than regular ones overflow the array's own.
@@ -121,7 +129,7 @@ impl Candidate {
     #[must_use]
     pub fn codes_used(&self) -> Option<u128> {
         let (a, b) = (self.ends.0.integer()?, self.ends.1.integer()?);
-        Some(a.abs_diff(b) + 1 + self.sentinels.len() as u128)
+        Some(a.abs_diff(b) + 1 + self.declared_beyond + self.sentinels.len() as u128)
     }
 
     /// The codes that the stored type has; `None` for a float type.
@@ -130,6 +138,48 @@ impl Candidate {
         self.stored
             .is_integer()
             .then(|| 1_u128 << self.stored.bits())
+    }
+
+    /// The least and the greatest value that can be stored without a code that is kept for another; `None` where no plain range
+    /// says it.
+    #[must_use]
+    pub fn holds_range(&self) -> Option<(Scalar, Scalar)> {
+        let (low, high) = self.chain.fitting_range()?;
+        let Some(room) = self.room else {
+            return Some((low, high));
+        };
+        let inside = self.chain.transform(Direction::Decode, self.ends.0).ok()?;
+        Some((
+            self.farthest(inside, low, room),
+            self.farthest(inside, high, room),
+        ))
+    }
+
+    /// The value nearest to `end`, on the way from one inside, whose code values may have.
+    fn farthest(&self, inside: Scalar, end: Scalar, room: Room) -> Scalar {
+        let holds = |value: Scalar| {
+            let code = self.chain.transform(Direction::Encode, value).ok();
+            let code = code.and_then(Scalar::integer);
+            code.is_some_and(|code| (room.low..=room.high).contains(&code))
+        };
+        if holds(end) {
+            return end;
+        }
+        let (mut good, mut bad) = (inside.ordinal(), end.ordinal());
+        while good.abs_diff(bad) > 1 {
+            let middle = good + (bad - good) / 2;
+            if holds(Scalar::from_ordinal(end.data_type(), middle)) {
+                good = middle;
+            } else {
+                bad = middle;
+            }
+        }
+        Scalar::from_ordinal(end.data_type(), good)
+    }
+
+    /// Whether chunks in shards can be opened by a reader that tries to encode 0 there.
+    pub(super) fn suits_shards(&self) -> bool {
+        !self.sharded || encodes_zero(&self.chain)
     }
 
     /// What fill codes behind the chain see.
@@ -148,7 +198,15 @@ impl Candidate {
         if recipe.wide {
             return Self::make_in(frame, recipe, Some(wide?));
         }
-        Self::make_in(frame, recipe, None).or_else(|| Self::make_in(frame, recipe, Some(wide?)))
+        let narrow = Self::make_in(frame, recipe, None);
+        if narrow.as_ref().is_some_and(Self::suits_shards) {
+            return narrow;
+        }
+        let wide = wide.and_then(|wide| Self::make_in(frame, recipe, Some(wide)));
+        match (narrow, wide) {
+            (Some(_), Some(wide)) if wide.suits_shards() => Some(wide),
+            (narrow, wide) => narrow.or(wide),
+        }
     }
 
     fn make_in(frame: &Frame, recipe: &Recipe, wide: Option<DataType>) -> Option<Self> {
@@ -177,12 +235,26 @@ impl Candidate {
             let back = chain.transform(Direction::Decode, code).ok()?;
             Some((code, back.equals(value)))
         };
+        let reached = |code: Scalar| {
+            let ends = ends.0.integer().zip(ends.1.integer()).zip(code.integer());
+            ends.is_some_and(|((a, b), code)| (a.min(b)..=a.max(b)).contains(&code))
+        };
+        // What is rounded must not become a value that is declared to be missing.
+        let collides = |declared: &Scalar| {
+            comes_back(&bare, *declared).is_some_and(|(code, same)| same && reached(code))
+        };
+        if recipe.rounds && frame.stand_ins.iter().any(collides) {
+            return None;
+        }
+        let mut declared_beyond = 0;
         let mut apart = Vec::new();
         let mut taken = Vec::new();
         for special in frame.specials() {
             let traced = bind(frame.data_type, Some(special.value), &plain(&[]));
             match comes_back(&bare, special.value) {
                 Some((code, true)) if traced.problems.is_empty() && inside(code) => {
+                    let is_beyond = frame.is_declared(special.value) && !reached(code);
+                    declared_beyond += u128::from(is_beyond);
                     taken.push(code);
                 }
                 _ => apart.push(special),
@@ -195,6 +267,7 @@ impl Candidate {
             let key = key(&bare, special.value);
             let code = key.and_then(|_| match special.code {
                 Some(_) if recipe.room.is_none() => None,
+                None if special.is_unwanted => None,
                 Some(code) => Scalar::from_integer(recipe.stored, code),
                 None => spare.next(),
             });
@@ -208,6 +281,19 @@ impl Candidate {
                 _ if special.only_fill => new_fill = Some(special.value),
                 _ => return None,
             }
+        }
+        let zero = Scalar::from_bits(frame.data_type, 0);
+        if frame.sharded
+            && !encodes_zero(&bare)
+            && !sentinels.iter().any(|s| s.value.equals(zero))
+            && let (Some(key), Some(code)) = (key(&bare, zero), spare.next())
+        {
+            sentinels.push(Sentinel {
+                value: zero,
+                key,
+                code,
+                is_missing: false,
+            });
         }
         let maps: Vec<_> = sentinels.iter().map(|s| (s.key, s.code)).collect();
         let codecs = plain(&maps);
@@ -250,8 +336,17 @@ impl Candidate {
             sentinels,
             new_fill: new_fill.and(fills.first().copied()),
             ends,
+            declared_beyond,
+            room: recipe.room,
+            sharded: frame.sharded,
         })
     }
+}
+
+/// Whether the bits of nothing can be encoded.
+fn encodes_zero(chain: &BoundChain) -> bool {
+    let zero = Scalar::from_bits(chain.data_type(), 0);
+    chain.transform(Direction::Encode, zero).is_ok()
 }
 
 /// The codes that sentinels may have, in the order in which they get them.

@@ -138,6 +138,17 @@ impl Candidate {
             if faults > 0 || unpacking.run(&stored, &mut unpacked).is_err() {
                 return Some(None);
             }
+            if data_type.is_integer() {
+                for (x, y) in decoded
+                    .chunks_exact(data_type.size())
+                    .zip(unpacked.chunks_exact(target.size()))
+                {
+                    let x = Scalar::from_ne_bytes(data_type, x).integer()?;
+                    let y = Scalar::from_ne_bytes(target, y).to_f64();
+                    largest = largest.max(distance(x, y));
+                }
+                continue;
+            }
             let (ours, theirs) = (&mut ours[..block.len()], &mut theirs[..block.len()]);
             widen(data_type, &decoded, ours);
             widen(target, &unpacked, theirs);
@@ -153,6 +164,21 @@ impl Candidate {
         }
         Some(Some(largest))
     }
+}
+
+/// The distance of an integer and a double, either of which the other type may not hold.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    reason = "what is beyond 2^96 has no fraction, and is far from every integer of an array"
+)]
+fn distance(integer: i128, double: f64) -> f64 {
+    const FAR: f64 = 79_228_162_514_264_337_593_543_950_336.0;
+    if double.is_nan() || double.abs() >= FAR {
+        return (double - integer as f64).abs();
+    }
+    let whole = double.trunc() as i128;
+    ((whole - integer) as f64 + double.fract()).abs()
 }
 
 /// Codes that are compared, evenly spread from the first to the last.
@@ -208,6 +234,7 @@ mod tests {
                 high: 32767,
             }),
             wide: false,
+            rounds: false,
         };
         let candidate = Candidate::make(&frame, &recipe).unwrap();
         candidate.cf_attributes().unwrap()
@@ -248,6 +275,17 @@ mod tests {
         );
         let difference = cf.largest_difference.unwrap();
         assert!((0.0..1e-13).contains(&difference), "{difference}");
+    }
+
+    #[test]
+    fn integers_and_doubles_are_compared_without_rounding() {
+        assert_eq!(
+            distance(-9_042_586_559_582_950_081, -9_042_586_559_582_949_376.0),
+            705.0
+        );
+        assert_eq!(distance(-3, -3.25), 0.25);
+        assert_eq!(distance(7, 7.0), 0.0);
+        assert_eq!(distance(0, f64::INFINITY), f64::INFINITY);
     }
 
     #[test]

@@ -202,9 +202,11 @@ impl Screen<'_> {
 
     fn try_on_sample(&mut self, candidate: Candidate) -> bool {
         let screened = self.run_on_sample(candidate, false);
+        let opens = screened.candidate.suits_shards();
         let holds = screened.holds;
         self.screened.push(screened);
-        holds
+        // A wider type may open where this one does not.
+        holds && opens
     }
 
     /// Runs a candidate on the sample, as long as it holds if so wished.

@@ -21,8 +21,14 @@ pub(super) struct Frame {
     pub(super) keep: Vec<Scalar>,
     /// The values other than regular ones.
     specials: Vec<Special>,
-    /// The values that stand for missing ones, of which no errors are measured.
+    /// The values that attributes declare to be missing: no errors of them are measured, and nothing else may become one.
     pub(super) stand_ins: Vec<Scalar>,
+    /// The fills that readers take for missing without an attribute.
+    masked_fills: Vec<Scalar>,
+    /// The reciprocals of the steps of which all values are multiples.
+    grids: Vec<f64>,
+    /// Whether chunks lie in shards, in which one reader tries to encode 0, whatever the fill is.
+    pub(super) sharded: bool,
     /// The most bits that codes may take.
     pub(super) bits: Option<u32>,
     /// Whether the fill may be another one in the output.
@@ -37,6 +43,8 @@ pub(super) struct Fill {
     pub(super) value: Scalar,
     /// Whether chunks were never written, so that it is a value of the data.
     pub(super) is_read: bool,
+    /// Whether readers take it for missing without an attribute that says so, as in Zarr v2.
+    pub(super) is_masked: bool,
 }
 
 /// A value that may need a code of its own.
@@ -47,6 +55,8 @@ pub(super) struct Special {
     pub(super) code: Option<i128>,
     /// Whether only the fill is this value, so that another fill would do.
     pub(super) only_fill: bool,
+    /// Whether it must not have a code, as was asked for: another fill takes its place.
+    pub(super) is_unwanted: bool,
 }
 
 impl Frame {
@@ -69,7 +79,7 @@ impl Frame {
             keep.push(kept.ok_or_else(|| Refusal::not_a_value(*value, data_type))?);
         }
         let zero = || low.to_f64() <= 0.0 && high.to_f64() >= 0.0;
-        if wish.keep_exact.is_empty() && (survey.zeros > 0 || !has_data && zero()) {
+        if survey.zeros > 0 || !has_data && zero() {
             keep.extend(exact(data_type, 0.0));
         }
         let mut distinct: Vec<Scalar> = Vec::new();
@@ -90,7 +100,19 @@ impl Frame {
                 .map(|fill| fill.value)
                 .collect(),
             keep,
-            stand_ins: survey.stand_ins().iter().map(|s| s.value).collect(),
+            stand_ins: survey
+                .stand_ins()
+                .iter()
+                .filter(|s| s.declared)
+                .map(|s| s.value)
+                .collect(),
+            masked_fills: fills
+                .iter()
+                .filter(|fill| fill.is_masked)
+                .map(|fill| fill.value)
+                .collect(),
+            grids: grids(survey),
+            sharded: false,
             specials: Vec::new(),
             bits: wish.bits,
         };
@@ -110,6 +132,9 @@ impl Frame {
             let wanted = match wish.missing {
                 Missing::Auto => survey.nan > 0 || fill || !has_data,
                 Missing::None if survey.nan > 0 => return Err(Refusal::nan_unwanted(survey.nan)),
+                Missing::None if self.read_fills.iter().any(|fill| fill.is_nan()) => {
+                    return Err(Refusal::nan_unread());
+                }
                 Missing::None => fill,
                 Missing::Code(_) => true,
             };
@@ -121,6 +146,7 @@ impl Frame {
                         _ => None,
                     },
                     only_fill: wish.missing == Missing::None && self.may_change_fill,
+                    is_unwanted: wish.missing == Missing::None && self.may_change_fill,
                 });
             }
         } else if let Missing::Code(_) = wish.missing {
@@ -156,6 +182,7 @@ impl Frame {
                 value,
                 code: None,
                 only_fill: only_fill && self.may_change_fill,
+                is_unwanted: false,
             });
         }
     }
@@ -199,7 +226,7 @@ impl Frame {
     /// How many codes to spare for them, given that those between the ends have one.
     pub(super) fn spare(&self) -> usize {
         let apart = self.specials.iter().filter(|s| !self.is_between(s.value));
-        apart.filter(|s| s.code.is_none()).count()
+        apart.filter(|s| s.code.is_none() && !s.is_unwanted).count()
     }
 
     /// The code that NaN must have, if one was asked for.
@@ -210,7 +237,20 @@ impl Frame {
     /// Whether a value stands for what is missing.
     pub(super) fn is_missing(&self, value: Scalar) -> bool {
         let among = |values: &[Scalar]| values.iter().any(|known| known.equals(value));
-        value.is_nan() || among(&self.stand_ins) || among(&self.fills) && !among(&self.keep)
+        value.is_nan() || among(&self.stand_ins) || among(&self.masked_fills)
+    }
+
+    /// Whether attributes declare a value to be missing.
+    pub(super) fn is_declared(&self, value: Scalar) -> bool {
+        self.stand_ins.iter().any(|known| known.equals(value))
+    }
+
+    /// Whether all values lie on the grid of a scale through zero, so that none is rounded onto another.
+    pub(super) fn is_on_grid(&self, scale: f64) -> bool {
+        self.grids.iter().any(|grid| {
+            let times = scale / grid;
+            times >= 0.5 && (times - times.round()).abs() < 1e-9 * times
+        })
     }
 
     /// How many of the values that may need codes of their own lie among the others, where a grid may miss them.
@@ -277,6 +317,18 @@ fn has_no_relative_grid(survey: &Survey, data_type: DataType, wish: &Wish) -> bo
         && !wish.to.is_some_and(as_wide)
 }
 
+/// The reciprocals of the steps of which all values are multiples.
+fn grids(survey: &Survey) -> Vec<f64> {
+    let decimal = survey.decimal.found().filter(|grid| grid.anchor == 0.0);
+    let binary = survey.binary.exponent();
+    let binary = binary.map(|exponent| 2_f64.powi(-exponent));
+    decimal
+        .map(|grid| grid.scale)
+        .into_iter()
+        .chain(binary)
+        .collect()
+}
+
 /// The range to plan for: that of the data, or the one that was given if it holds the data, with headroom.
 fn range(survey: &Survey, data_type: DataType, wish: &Wish) -> Result<(Scalar, Scalar), Refusal> {
     let seen = survey.range;
@@ -310,7 +362,21 @@ fn range(survey: &Survey, data_type: DataType, wish: &Wish) -> Result<(Scalar, S
     let room = to * share - from * share;
     let (least, greatest) = Scalar::finite_range(data_type);
     let finite = |value| nearest(data_type, value).filter(|value| value.is_finite());
-    let low = finite(from - room).unwrap_or(least);
-    let high = finite(to + room).unwrap_or(greatest);
+    let with_room = (
+        finite(from - room).unwrap_or(least),
+        finite(to + room).unwrap_or(greatest),
+    );
+    // Doubles round integers of 64 bits, and room is never less than none.
+    let is_below = |a: Scalar, b: Scalar| a.compare(b).is_some_and(|order| order.is_lt());
+    let low = if is_below(with_room.0, low) {
+        with_room.0
+    } else {
+        low
+    };
+    let high = if is_below(high, with_room.1) {
+        with_room.1
+    } else {
+        high
+    };
     Ok((low, high))
 }

@@ -3,7 +3,7 @@
 use super::candidate::Origin;
 use super::choice::{Screened, screen};
 use super::elements::number_text;
-use super::frame::{Frame, Special};
+use super::frame::{Frame, Special, grain};
 use super::grid::any_step;
 use super::placement::{codes_needed, room};
 use super::proposal::{Rated, Rejected, whole};
@@ -63,6 +63,12 @@ impl Obstacles<'_> {
             ))
             .hint("leave --missing out, or store integers");
         }
+        if let Some(reason) = self.code_out_of_range() {
+            return Refusal::new(reason).hint("--missing auto keeps a code that no value uses");
+        }
+        if let Some(refusal) = self.too_much_room() {
+            return refusal;
+        }
         let refusal = if frame.data_type.is_integer() {
             let pinned = wish.scale.is_some() || wish.offset.is_some();
             let refusal = match wish.to {
@@ -93,10 +99,32 @@ impl Obstacles<'_> {
             refusal
         };
         let refusal = self.with_rejected(refusal);
-        match self.code_out_of_range() {
-            Some(reason) => refusal.detail(reason),
-            None => self.with_special(refusal),
+        self.with_special(refusal)
+    }
+
+    /// The error can be kept of the values, and not of the room that was asked for beside them.
+    fn too_much_room(&self) -> Option<Refusal> {
+        let Tolerance::Absolute(error) = self.wish.tolerance else {
+            return None;
+        };
+        let data_type = self.frame.data_type;
+        let (low, high) = self.survey.range?;
+        let farthest = low.to_f64().abs().max(high.to_f64().abs());
+        let within = error >= grain(data_type, farthest) / 2.0;
+        if self.wish.headroom == 0.0 || !within || !is_exact(self.frame, self.wish) {
+            return None;
         }
+        let (low, high) = self.frame.ends();
+        Some(
+            Refusal::new(format!(
+                "with --headroom {} values go from {} to {}, where neighbouring ones of {data_type} are up to {} apart",
+                number_text(self.wish.headroom),
+                number_text(low),
+                number_text(high),
+                number_text(self.frame.grain())
+            ))
+            .hint("leave less room: 10 is a tenth of the span of the data on each side"),
+        )
     }
 
     /// The words for the types that were tried, with a verb to deny.
@@ -177,7 +205,15 @@ impl Obstacles<'_> {
 
     /// Candidates were measured, and none holds.
     pub(super) fn none_holds(&self, rated: &[Rated], subjects: &[&Subject<'_>]) -> Refusal {
-        let sound = |rated: &&Rated| rated.trial.faults == 0 && rated.trial.lost == 0;
+        if let Some(refusal) = self.too_much_room() {
+            return refusal;
+        }
+        // Integers come back digit by digit, or are refused.
+        let is_float = self.frame.data_type.is_float();
+        let sound = |rated: &&Rated| {
+            let trial = &rated.trial;
+            trial.faults == 0 && trial.lost == 0 && (is_float || trial.changed == 0)
+        };
         let error = |rated: &Rated| rated.trial.errors.largest_absolute();
         let best = rated.iter().filter(sound);
         let best = best.min_by(|a, b| error(a).total_cmp(&error(b)));
@@ -351,10 +387,16 @@ impl Obstacles<'_> {
                 "{} values cannot be stored, such as {value}: {reason}",
                 rated.trial.faults
             ),
+            (None, _) if rated.trial.masked > 0 => {
+                format!(
+                    "{} values come back as one that is declared to be missing",
+                    rated.trial.masked
+                )
+            }
             (None, _) if rated.trial.lost > 0 => {
                 format!("{} values do not come back", rated.trial.lost)
             }
-            (None, Tolerance::Bitwise) => {
+            (None, _) if rated.trial.changed > 0 => {
                 format!("{} values come back changed", rated.trial.changed)
             }
             (None, Tolerance::Relative(_)) => format!(

@@ -135,6 +135,9 @@ pub(super) fn measure(
                     }
                 }
             })?;
+            for bytes in part.bytes.iter_mut().flatten().filter(|bytes| **bytes > 0) {
+                *bytes = bytes.saturating_add(subject.storage.beside());
+            }
             Ok(part)
         },
         |part: Result<Part, ReadError>| {

@@ -89,10 +89,13 @@ pub(super) fn place(
         Origin::Pinned => step.text.clone(),
         _ => short_in(step.scale),
     };
+    let rounds = pinned.is_none()
+        && !matches!(step.origin, Origin::Hidden | Origin::Whole)
+        && !frame.is_on_grid(step.scale);
     with_spare_codes(frame, stored, |room, spare| {
         let offsets = match pinned {
             Some(offset) => vec![Some(offset.to_owned())],
-            None => anchored(frame, step, room)
+            None => anchored(frame, step, room, rounds)
                 .into_iter()
                 .map(|offset| (offset != 0.0).then(|| short_in(offset)))
                 .collect(),
@@ -105,27 +108,34 @@ pub(super) fn place(
             spare: spare.clone(),
             room: Some(room),
             wide: step.wide,
+            rounds,
         };
         offsets.into_iter().map(recipe).collect()
     })
 }
 
-/// Makes a candidate of the first recipe that gives one and keeps the fill. What lies among the values gets spare codes only
-/// where no recipe does without; and only then the fill gives way.
+/// Makes a candidate of the first recipe that gives one, keeps the fill, and can be opened where chunks lie in shards. What lies
+/// among the values gets spare codes only where no recipe does without; and only then the fill gives way.
 fn with_spare_codes(
     frame: &Frame,
     stored: DataType,
     recipes: impl Fn(Room, Vec<i128>) -> Vec<Recipe>,
 ) -> Option<Candidate> {
-    let mut with_new_fill = None;
-    let rooms = (0..=frame.between()).map_while(|more| room(frame, stored, more));
+    let (mut unopened, mut with_new_fill) = (None, None);
+    let most = frame.between() + usize::from(frame.sharded);
+    let rooms = (0..=most).map_while(|more| room(frame, stored, more));
     // Without the code that was kept for a fill which may be another one.
     let bare = frame.without_spare_fill();
     let last = bare.and_then(|frame| room(&frame, stored, 0));
     for (room, spare) in rooms.chain(last) {
         for recipe in recipes(room, spare) {
             match Candidate::make(frame, &recipe) {
-                Some(candidate) if candidate.new_fill.is_none() => return Some(candidate),
+                Some(candidate) if candidate.new_fill.is_none() => {
+                    if candidate.suits_shards() {
+                        return Some(candidate);
+                    }
+                    unopened.get_or_insert(candidate);
+                }
                 Some(candidate) => {
                     with_new_fill.get_or_insert(candidate);
                 }
@@ -133,7 +143,7 @@ fn with_spare_codes(
             }
         }
     }
-    with_new_fill
+    unopened.or(with_new_fill)
 }
 
 /// The shortest text that a type reads as the nearest it has to a number.
@@ -141,8 +151,12 @@ fn short_in(data_type: DataType, number: f64) -> String {
     nearest(data_type, number).map_or_else(|| number_text(number), short)
 }
 
-/// The offsets for the grid of a step and, where zero need not be on it, for those through values that must be kept.
-fn anchored(frame: &Frame, step: &Step, room: Room) -> Vec<f64> {
+/// How far the grid of a step may be from values that must not lie on it, in steps.
+const APART: [f64; 2] = [0.5, 0.25];
+
+/// The offsets for the grid of a step and, where zero need not be on it, for those through values that must be kept and, where
+/// values are rounded, for those that miss what is declared to be missing.
+fn anchored(frame: &Frame, step: &Step, room: Room, rounds: bool) -> Vec<f64> {
     let mut all = offsets(frame, step, room);
     if step.anchor == 0.0 {
         let kept = frame.keep.iter().map(|value| value.to_f64());
@@ -152,6 +166,16 @@ fn anchored(frame: &Frame, step: &Step, room: Room) -> Vec<f64> {
                 ..step.clone()
             };
             all.extend(offsets(frame, &step, room));
+        }
+        let declared = frame.stand_ins.iter().map(|value| value.to_f64());
+        for value in declared.filter(|value| rounds && value.is_finite()) {
+            for part in APART {
+                let step = Step {
+                    anchor: tidy(value + part / step.scale),
+                    ..step.clone()
+                };
+                all.extend(offsets(frame, &step, room));
+            }
         }
     }
     all
@@ -281,6 +305,7 @@ pub(super) fn place_integers(
             spare: spare.clone(),
             room: Some(room),
             wide: false,
+            rounds: false,
         };
         offsets.into_iter().map(recipe).collect()
     })
@@ -351,6 +376,7 @@ pub(super) fn place_floats(
         spare: Vec::new(),
         room: None,
         wide: false,
+        rounds: false,
     };
     let offset = || pinned.1.map(str::to_owned);
     if let Some(scale) = pinned.0 {

@@ -145,8 +145,15 @@ pub fn suggest_common(
         survey.merge(&seen);
     }
     let has_data = first.has_data();
-    let (mut survey, apart) = survey.split();
-    let mut frame = Frame::new(&survey, data_type, &fills, wish, has_data)?;
+    let (whole, apart) = survey.split();
+    let mut survey = whole.clone();
+    let sharded = subjects.iter().any(|subject| subject.storage.is_sharded());
+    let frame_of = |survey: &Survey| {
+        let mut frame = Frame::new(survey, data_type, &fills, wish, has_data)?;
+        frame.sharded = sharded;
+        Ok::<_, Refusal>(frame)
+    };
+    let mut frame = frame_of(&survey)?;
     let types = types(wish, data_type);
     if types.is_empty() {
         return Err(no_type(&frame, &survey).into());
@@ -154,7 +161,7 @@ pub fn suggest_common(
     let mut screened = screen(&frame, &survey, wish, &types, has_data);
     // A fill beyond all other values may be one that stands for missing ones.
     if let Some(apart) = apart
-        && let Ok(narrow) = Frame::new(&apart, data_type, &fills, wish, has_data)
+        && let Ok(narrow) = frame_of(&apart)
     {
         let others = screen(&narrow, &apart, wish, &types, has_data);
         if gains(&others, &screened, wish.tolerance) {
@@ -210,7 +217,7 @@ pub fn suggest_common(
         |rejected: &Rejected| as_asked && rejected.data_type.bits() < best.candidate.stored.bits();
     Ok(Suggestion {
         data_type,
-        seen: seen(&survey, subjects, frame.grain()),
+        seen: seen(&whole, subjects, frame.grain()),
         rejected: rejected.into_iter().filter(narrower).collect(),
         candidates: rated,
         histogram,
@@ -312,7 +319,9 @@ fn rate(
                 holds,
                 stored_bytes: bytes,
                 bits_per_value,
-                ratio: bits_per_value.map(|bits| f64::from(width) / bits),
+                ratio: bits_per_value
+                    .filter(|bits| *bits > 0.0)
+                    .map(|bits| f64::from(width) / bits),
             }
         })
         .collect();

@@ -58,6 +58,12 @@ impl Refusal {
         reasons.into_iter().fold(refusal, Self::detail)
     }
 
+    /// What was given, or a part of it, is not there or cannot be read, for these reasons.
+    pub fn not_read(reasons: impl IntoIterator<Item = String>) -> Self {
+        let refusal = Self::new("it cannot be read");
+        reasons.into_iter().fold(refusal, Self::detail)
+    }
+
     /// A chunk cannot be read, for this reason.
     #[must_use]
     pub fn of_chunk(reason: impl Into<String>) -> Self {
@@ -91,6 +97,13 @@ impl Refusal {
         Self::new(format!(
             "{count} values are NaN, and --missing none leaves no code for them"
         ))
+        .hint("--missing auto keeps a code that no value uses")
+    }
+
+    pub(super) fn nan_unread() -> Self {
+        Self::new(
+            "chunks that were never written read as NaN, the fill, and --missing none leaves no code for that",
+        )
         .hint("--missing auto keeps a code that no value uses")
     }
 

@@ -14,6 +14,9 @@ const SIZES: [usize; 4] = [1, 2, 4, 8];
 /// What an index of a shard has for each inner chunk.
 const INDEX_ENTRY: u64 = 16;
 
+/// What follows the entries, as indices usually are written.
+const CHECKSUM: u64 = 4;
+
 /// The zstd level of stores that do not exist yet.
 const USUAL_LEVEL: u64 = 5;
 
@@ -24,16 +27,33 @@ pub struct Storage {
     shape: Vec<u64>,
     /// The codecs of a piece, for each of [`SIZES`].
     codecs: Vec<Draft>,
-    /// What a piece takes elsewhere.
-    overhead: u64,
+    /// The bytes of the index of a shard; `None` where chunks are no shards.
+    index: Option<u64>,
 }
 
 impl Storage {
+    /// Whether chunks lie in shards.
+    pub(super) const fn is_sharded(&self) -> bool {
+        self.index.is_some()
+    }
+
+    /// What is stored beside the pieces of a chunk that is stored.
+    pub(super) fn beside(&self) -> u64 {
+        self.index.unwrap_or(0)
+    }
+
     /// How the pieces of an array are stored, without what packs them.
     #[must_use]
     pub fn of(text: &ArrayText, array: &OpenArray) -> Self {
         let inner = array.inner_chunk_shape();
-        let overhead = if inner.is_some() { INDEX_ENTRY } else { 0 };
+        // A shard has an entry for each of its inner chunks, wherever the array ends.
+        let index = inner.as_ref().map(|inner| {
+            let lengths = array.chunk_shape().into_iter().zip(inner);
+            let entries = lengths
+                .map(|(length, inner)| length / (*inner).max(1))
+                .fold(1, u64::saturating_mul);
+            entries.saturating_mul(INDEX_ENTRY).saturating_add(CHECKSUM)
+        });
         let shape = inner.clone().unwrap_or(array.chunk_shape());
         let codecs = SIZES.map(|size| {
             let chain = match text {
@@ -53,7 +73,7 @@ impl Storage {
         Self {
             shape,
             codecs: codecs.into(),
-            overhead,
+            index,
         }
     }
 
@@ -63,7 +83,7 @@ impl Storage {
         Self {
             shape: vec![elements],
             codecs: SIZES.map(usual).into(),
-            overhead: 0,
+            index: None,
         }
     }
 
@@ -106,15 +126,15 @@ impl Storage {
             ("fill_value", fill.map_or(Draft::from(0_u64), literal)),
             ("codecs", codecs),
         ]);
-        let mut fill_code = vec![0; stored.size()];
-        if let Some(fill) = fill {
-            fill.write_ne_bytes(&mut fill_code);
-        }
+        let fill = fill.map(|fill| {
+            let mut code = vec![0; stored.size()];
+            fill.write_ne_bytes(&mut code);
+            code
+        });
         Ok(Sizer {
             encoder: PlainEncoder::new(&document.to_document(&Layout::default()))?,
             length,
-            overhead: self.overhead,
-            fill: (self.overhead > 0).then_some(fill_code),
+            fill,
         })
     }
 }
@@ -124,21 +144,20 @@ pub(super) struct Sizer {
     encoder: PlainEncoder,
     /// The bytes of a piece of codes.
     length: usize,
-    overhead: u64,
-    /// The code of which whole pieces are left out, in a shard.
+    /// The code of which whole pieces are left out.
     fill: Option<Vec<u8>>,
 }
 
 impl Sizer {
-    /// The bytes that a piece takes.
+    /// The bytes that a piece takes; none where it is nothing but fill, and left out.
     pub(super) fn size(&self, mut codes: Vec<u8>) -> Result<u64, String> {
         // The last block of a file is shorter; zeros compress to next to nothing.
         codes.resize(self.length, 0);
         let empty = |fill: &Vec<u8>| codes.chunks_exact(fill.len()).all(|code| code == fill);
         if self.fill.as_ref().is_some_and(empty) {
-            return Ok(self.overhead);
+            return Ok(0);
         }
-        Ok(self.encoder.encode(codes)?.len() as u64 + self.overhead)
+        Ok(self.encoder.encode(codes)?.len() as u64)
     }
 }
 
@@ -212,6 +231,15 @@ fn usual(size: usize) -> Draft {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pieces_of_nothing_but_fill_are_left_out() {
+        let storage = Storage::usual(16);
+        let fill = Scalar::from_integer(DataType::Int8, -128);
+        let sizer = storage.encoder(DataType::Int8, fill).unwrap();
+        assert_eq!(sizer.size(vec![0x80; 16]), Ok(0));
+        assert_ne!(sizer.size(vec![0x81; 16]), Ok(0));
+    }
 
     #[test]
     fn codes_of_every_type_have_a_size() {

@@ -36,6 +36,8 @@ pub struct Subject<'a> {
     pub(super) fill: Option<Scalar>,
     /// Values that stand for missing ones, as attributes declare them; NaN is none of them.
     pub(super) stand_ins: Vec<Scalar>,
+    /// Whether readers take the fill for missing without an attribute that says so.
+    masks_fill: bool,
     /// How chunks are stored, for the estimate of sizes.
     pub(super) storage: Storage,
     source: Source<'a>,
@@ -71,6 +73,7 @@ enum Source<'a> {
 pub struct ArrayInput {
     chunks: Vec<Vec<u64>>,
     stand_ins: Vec<Scalar>,
+    masks_fill: bool,
     storage: Storage,
     packed_by: Option<&'static str>,
 }
@@ -96,6 +99,7 @@ impl ArrayInput {
         Ok(Self {
             chunks,
             stand_ins,
+            masks_fill: matches!(text, ArrayText::V2 { .. }),
             storage: Storage::of(text, array),
             packed_by,
         })
@@ -111,8 +115,12 @@ impl ArrayInput {
             return Err(Refusal::already_packed(attribute));
         }
         let stand_ins = self.stand_ins.clone();
-        Subject::array(array, &self.chunks, stand_ins, self.storage.clone())
-            .ok_or_else(|| Refusal::no_numbers(array.data_type()))
+        let subject = Subject::array(array, &self.chunks, stand_ins, self.storage.clone());
+        let subject = subject.map(|subject| Subject {
+            masks_fill: self.masks_fill,
+            ..subject
+        });
+        subject.ok_or_else(|| Refusal::no_numbers(array.data_type()))
     }
 }
 
@@ -161,6 +169,7 @@ impl<'a> Subject<'a> {
             data_type,
             fill,
             stand_ins,
+            masks_fill: false,
             storage,
             source: Source::Array {
                 array,
@@ -186,6 +195,7 @@ impl<'a> Subject<'a> {
             data_type,
             fill: None,
             stand_ins: Vec::new(),
+            masks_fill: false,
             storage: Storage::usual(FILE_BLOCK.min(count.max(1))),
             source: Source::File {
                 path: path.to_owned(),
@@ -205,6 +215,7 @@ impl<'a> Subject<'a> {
             data_type,
             fill: None,
             stand_ins: Vec::new(),
+            masks_fill: false,
             storage: Storage::usual(IMAGINED),
             source: Source::Range {
                 low,
@@ -279,7 +290,11 @@ impl<'a> Subject<'a> {
             Source::Array { .. } => read < self.elements(),
             _ => false,
         };
-        Some(Fill { value, is_read })
+        Some(Fill {
+            value,
+            is_read,
+            is_masked: self.masks_fill,
+        })
     }
 
     /// The tasks of a pass over the data, by number.

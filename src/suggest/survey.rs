@@ -35,7 +35,7 @@ pub(super) struct StandIn {
     pub(super) value: Scalar,
     pub(super) count: u64,
     /// Whether attributes say so; a fill may be one without.
-    declared: bool,
+    pub(super) declared: bool,
 }
 
 impl Survey {

@@ -8,6 +8,7 @@ use crate::codecs::model::Model;
 use crate::codecs::short;
 use crate::metadata::edit::{Draft, Layout};
 use crate::metadata::json::{Limits, NonFinite, parse};
+use crate::metadata::v3::SHARDING;
 use crate::metadata::{Node, Problems, v3};
 use crate::readers::{Opens, readers};
 use crate::transform::chain::{BoundCodec, Direction};
@@ -28,7 +29,7 @@ impl Candidate {
     /// The chain in words and what it computes.
     #[must_use]
     pub fn words(&self) -> Option<(String, Option<Formula>)> {
-        self.with_document(|document| {
+        self.with_document(false, |document| {
             let model = Model::new(document).ok()?;
             let words = model.to_string();
             let words = words
@@ -74,7 +75,7 @@ impl Candidate {
     /// which other readers are known to; `None` where it opens it.
     #[must_use]
     pub fn not_opened_by_zarr_python(&self) -> Option<String> {
-        let verdicts = self.with_document(readers)?;
+        let verdicts = self.with_document(self.sharded, readers)?;
         let first = verdicts.first()?;
         let Opens::No(reason) = &first.opens else {
             return None;
@@ -93,8 +94,12 @@ impl Candidate {
         ))
     }
 
-    /// Hands on the document of an array that is packed so.
-    fn with_document<R>(&self, look: impl FnOnce(ArrayDocument<'_, '_>) -> R) -> Option<R> {
+    /// Hands on the document of an array that is packed so, in shards or not.
+    fn with_document<R>(
+        &self,
+        sharded: bool,
+        look: impl FnOnce(ArrayDocument<'_, '_>) -> R,
+    ) -> Option<R> {
         // Where there is no fill yet, one that the chain carries.
         let fill = self
             .chain
@@ -113,6 +118,15 @@ impl Candidate {
                 ("configuration", configuration),
             ])
         };
+        if sharded {
+            let little = Draft::object([("endian", Draft::string("little"))]);
+            let inner = Draft::object([
+                ("chunk_shape", shape()),
+                ("codecs", Draft::Array(codecs)),
+                ("index_codecs", Draft::Array(vec![named(BYTES, little)])),
+            ]);
+            codecs = vec![named(SHARDING, inner)];
+        }
         let text = Draft::object([
             ("zarr_format", Draft::from(3_u64)),
             ("node_type", Draft::string("array")),

@@ -788,9 +788,8 @@ fn refusals_measure_what_could_be_had_instead() {
         @"
     exit: 1
     --- stderr
-    error: int16 cannot hold values from 180 to 330 as asked for
-      - int16: the values need 7501 codes, and it has 0, one being kept for what is missing
-      - --missing 40000 is no code of the types that were tried, or leaves none for values
+    error: --missing 40000 is no code of the types that were tried, or leaves none for values
+    hint: --missing auto keeps a code that no value uses
     "
     );
     // What is said to be had can be had.
@@ -869,4 +868,241 @@ fn a_signal_ends_the_run_and_leaves_nothing() {
         assert_eq!(output.stdout, b"");
         assert_eq!(fs::read_dir(sandbox.path()).unwrap().count(), 0);
     }
+}
+
+/// A document of an array of float32 in one shard of inner chunks of 4.
+fn in_a_shard(sandbox: &Sandbox, name: &str) {
+    let path = sandbox.path().join(name).join("zarr.json");
+    let mut document: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    let little = json!({"name": "bytes", "configuration": {"endian": "little"}});
+    document["codecs"] = json!([{"name": "sharding_indexed", "configuration": {
+        "chunk_shape": [4], "codecs": [little], "index_codecs": [little]}}]);
+    fs::write(&path, document.to_string()).unwrap();
+}
+
+#[test]
+fn what_is_rounded_does_not_become_a_value_that_is_declared_to_be_missing() {
+    let sandbox = Sandbox::new();
+    let values = floats(spread(0.0001, 1.0, 999).chain([0.0; 7]));
+    let more = json!({"attributes": {"missing_value": 0.0}});
+    let place = sandbox.path().join("r.zarr");
+    write_with(&place, "float32", json!("NaN"), 1006, &values, more);
+    for wish in ["--max-error 0.005", "--decimals 2", "--to int8"] {
+        let (_, candidate) = best(&sandbox, &format!("r.zarr {wish}"));
+        assert_eq!(candidate["measured"]["lost"], 0, "{wish}");
+        let own = sentinels(&candidate);
+        assert!(
+            own.iter().any(|(value, _)| value.as_f64() == Some(0.0)),
+            "{own:?}"
+        );
+        let encode = format!("suggest-params r.zarr {wish} --format json");
+        let plan = sandbox.run(&encode);
+        fs::write(sandbox.path().join("plan.json"), &plan.stdout).unwrap();
+        let packed = sandbox.run("encode r.zarr p.zarr --params plan.json");
+        assert_eq!(packed.exit, Some(0), "{packed}");
+        fs::remove_dir_all(sandbox.path().join("p.zarr")).unwrap();
+    }
+    // Asked for by name, the grid that has it is refused.
+    let said = refused(&sandbox, "r.zarr --scale 100 --offset 0").to_string();
+    assert!(said.contains("declared to be missing"), "{said}");
+}
+
+#[test]
+fn in_shards_zero_has_a_code_where_a_reader_tries_it() {
+    let sandbox = Sandbox::new();
+    let values = floats(spread(180.0, 330.0, 3000));
+    one_chunk(&sandbox, "s.zarr", "float32", json!("NaN"), &values);
+    let (_, plain) = best(&sandbox, "s.zarr --max-error 0.0022");
+    assert_eq!(sentinels(&plain).len(), 1);
+    let (_, wanted) = best(
+        &sandbox,
+        "s.zarr --max-error 0.0022 --scale 400 --offset 250",
+    );
+    assert_eq!(sentinels(&wanted).len(), 1);
+    let mut shard: Vec<u8> = values.concat();
+    for n in 0..750_u64 {
+        shard.extend((n * 16).to_le_bytes());
+        shard.extend(16_u64.to_le_bytes());
+    }
+    in_a_shard(&sandbox, "s.zarr");
+    fs::write(sandbox.path().join("s.zarr/c/0"), shard).unwrap();
+    let (array, sharded) = best(
+        &sandbox,
+        "s.zarr --max-error 0.0022 --scale 400 --offset 250",
+    );
+    assert_eq!(sentinels(&sharded)[1].0.as_f64(), Some(0.0));
+    assert_eq!(array["notes"], json!([]));
+}
+
+#[test]
+fn integers_that_a_float_type_changes_are_refused() {
+    let sandbox = Sandbox::new();
+    let values: Vec<_> = [680_457_605_u32, 5, 3_941_339_347]
+        .map(|x| x.to_le_bytes().to_vec())
+        .to_vec();
+    for fill in [0_u32, 3_941_339_347] {
+        one_chunk(&sandbox, "u.zarr", "uint32", json!(fill), &values);
+        let said = refused(&sandbox, "u.zarr --to float32").to_string();
+        assert!(said.contains("float32"), "{said}");
+        fs::remove_dir_all(sandbox.path().join("u.zarr")).unwrap();
+    }
+}
+
+#[test]
+fn attributes_of_cf_mask_nothing_that_is_a_value_and_compare_wide_integers_exactly() {
+    let sandbox = Sandbox::new();
+    let values = floats(spread(10.0, 20.0, 1000).chain([-9999.0; 50]));
+    one_chunk(&sandbox, "f.zarr", "float32", json!(-9999.0), &values);
+    let (array, _) = best(&sandbox, "f.zarr --max-error 0.05");
+    assert_eq!(array["cf"], Value::Null);
+
+    let values: Vec<_> = [-9_042_586_559_582_950_081_i64, -9_042_586_559_582_950_080]
+        .map(|x| x.to_le_bytes().to_vec())
+        .to_vec();
+    one_chunk(
+        &sandbox,
+        "w.zarr",
+        "int64",
+        json!(-9_042_586_559_582_950_081_i64),
+        &values,
+    );
+    let (array, candidate) = best(&sandbox, "w.zarr --max-error 0 --headroom 1");
+    assert_eq!(candidate["measured"]["max_error"], 0.0);
+    assert_eq!(array["cf"]["exact"], false, "{}", array["cf"]);
+}
+
+#[test]
+fn the_range_that_holds_leaves_out_codes_that_are_kept() {
+    let sandbox = Sandbox::new();
+    let values = floats((0..500).map(|k| k as f32));
+    one_chunk(&sandbox, "h.zarr", "float32", json!("NaN"), &values);
+    let (_, candidate) = best(&sandbox, "h.zarr --scale 100 --offset 0 --to uint16");
+    let high = candidate["holds_high"].as_f64().unwrap();
+    assert!((655.33..655.346).contains(&high), "{high}");
+}
+
+#[test]
+fn without_a_code_for_nan_the_fill_is_another() {
+    let sandbox = Sandbox::new();
+    let values = floats(spread(180.0, 330.0, 1000));
+    one_chunk(&sandbox, "n.zarr", "float32", json!("NaN"), &values);
+    let (array, candidate) = best(&sandbox, "n.zarr --max-error 1 --missing none");
+    assert_eq!(sentinels(&candidate), []);
+    assert!(array["fill_value"].is_number(), "{}", array["fill_value"]);
+}
+
+#[test]
+fn the_index_of_a_shard_counts_beyond_the_edge_and_chunks_of_fill_count_nothing() {
+    let sandbox = Sandbox::new();
+    // One shard of 750 inner chunks, of which the array reaches into the first.
+    let values = floats((0..4).map(|k| k as f32));
+    let place = sandbox.path().join("s.zarr");
+    write(&place, "float32", json!(5.0), 3000, &values);
+    in_a_shard(&sandbox, "s.zarr");
+    let mut shard: Vec<u8> = values.concat();
+    shard.extend(0_u64.to_le_bytes());
+    shard.extend(16_u64.to_le_bytes());
+    shard.resize(16 + 750 * 16, 0xff);
+    fs::write(place.join("c/0"), shard).unwrap();
+    let (_, candidate) = best(&sandbox, "s.zarr --to int8");
+    let bytes = candidate["stored_bytes"].as_u64().unwrap();
+    assert!((750 * 16..750 * 16 + 50).contains(&bytes), "{bytes}");
+
+    one_chunk(&sandbox, "f.zarr", "float32", json!(5.0), &floats([5.0; 4]));
+    let (_, candidate) = best(&sandbox, "f.zarr --to int8");
+    assert_eq!(candidate["stored_bytes"], 0);
+}
+
+#[test]
+fn a_type_that_nobody_knows_is_called_so_and_broken_metadata_has_a_document() {
+    let sandbox = Sandbox::new();
+    let place = sandbox.path().join("g.zarr");
+    group(&place);
+    for (name, data_type) in [("a", "float32"), ("b", "float31")] {
+        let values = floats(spread(0.0, 1.0, 100));
+        write(&place.join(name), data_type, json!(0), 100, &values);
+    }
+    let outcome = sandbox.run("suggest-params g.zarr --max-error 0.01");
+    assert_eq!(outcome.exit, Some(0), "{outcome}");
+    let said = outcome.to_string();
+    assert!(
+        said.contains(r#"b (its type, "float31", is not known)"#),
+        "{said}"
+    );
+
+    fs::create_dir(sandbox.path().join("x.zarr")).unwrap();
+    fs::write(sandbox.path().join("x.zarr/zarr.json"), "{").unwrap();
+    let outcome = sandbox.run("suggest-params x.zarr --max-error 0.01 --format json");
+    assert_eq!(outcome.exit, Some(1), "{outcome}");
+    let document: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    assert_eq!(document["arrays"], json!([]));
+    assert_eq!(document["refused"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn an_input_that_is_not_there_is_not_called_unsound() {
+    let sandbox = Sandbox::new();
+    one_chunk(&sandbox, "t.zarr", "float32", json!(0), &floats([0.0, 1.0]));
+    let outcome = sandbox.run("suggest-params t.zarr none.zarr --common --max-error 0.1");
+    assert_eq!(outcome.exit, Some(3), "{outcome}");
+    let said = outcome.to_string();
+    assert!(said.contains("it cannot be read"), "{said}");
+    assert!(!said.contains("relied upon"), "{said}");
+}
+
+#[test]
+fn room_beside_the_values_is_not_taken_for_them() {
+    let sandbox = Sandbox::new();
+    one_chunk(
+        &sandbox,
+        "t.zarr",
+        "float32",
+        json!(0),
+        &floats(spread(180.0, 330.0, 50)),
+    );
+    let said = refused(&sandbox, "t.zarr --max-error 0.01 --headroom 1e30").to_string();
+    assert!(said.contains("--headroom 1e30 values go from"), "{said}");
+}
+
+#[test]
+fn the_table_fits_into_narrow_terminals() {
+    let sandbox = Sandbox::new().set("COLUMNS", "80");
+    one_chunk(
+        &sandbox,
+        "t.zarr",
+        "float32",
+        json!("NaN"),
+        &floats(spread(180.0, 330.0, 500)),
+    );
+    let outcome = sandbox.run("suggest-params t.zarr --max-error 0.005");
+    let head = outcome
+        .stdout
+        .lines()
+        .find(|line| line.contains("CHAIN"))
+        .unwrap();
+    assert!(
+        head.contains("MAX ERROR") && !head.contains("BIAS"),
+        "{head}"
+    );
+    let codecs = |line: &&str| line.contains("[{");
+    let longest = outcome
+        .stdout
+        .lines()
+        .filter(|line| !codecs(line))
+        .map(str::len)
+        .max();
+    assert!(longest <= Some(80), "{outcome}");
+}
+
+#[test]
+fn codes_in_use_include_those_of_declared_values_on_the_grid() {
+    let sandbox = Sandbox::new();
+    let values = floats((0..101).map(|k| k as f32).chain([-50.0; 3]));
+    let more = json!({"attributes": {"missing_value": -50.0}});
+    let place = sandbox.path().join("t.zarr");
+    write_with(&place, "float32", json!("NaN"), 104, &values, more);
+    let (_, candidate) = best(&sandbox, "t.zarr --lossless");
+    assert_eq!(candidate["data_type"], "int8");
+    // 0 to 100, -50 and NaN.
+    assert_eq!(candidate["codes_used"], 103);
 }

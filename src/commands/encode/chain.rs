@@ -422,7 +422,7 @@ pub(super) fn for_array(
             Ok(packing)
         }
         (MissingArg::Code(_), None) => Err(Error::usage(format!(
-            "--missing: the chain in {place} needs no code for NaN"
+            "--missing: the chain in {place}, needs no code for NaN"
         ))
         .hint("there is no NaN in such arrays, or the chain has its code already")),
         (MissingArg::Code(code), Some(cast)) => {
@@ -440,14 +440,14 @@ impl Packing {
         let text = Draft::Array(drafts.clone()).to_document(&Layout::default());
         let parsed = parse(text.as_bytes(), &Limits::default(), NonFinite::Refuse);
         let parsed =
-            parsed.map_err(|error| Error::usage(format!("{place} is not JSON")).because(error))?;
+            parsed.map_err(|error| Error::usage(format!("{place}, is not JSON")).because(error))?;
         let reading = read_list(&parsed)
-            .map_err(|found| Error::usage(format!("{place} is {found}; expected a list")))?;
+            .map_err(|found| Error::usage(format!("{place}, is {found}; expected a list")))?;
         let binding = bind(data_type, None, &reading.codecs);
         refuse_problems(place, &reading, &binding.problems)?;
         let bound = binding
             .chain
-            .ok_or_else(|| Error::usage(format!("the chain in {place} is invalid")))?;
+            .ok_or_else(|| Error::usage(format!("the chain in {place}, is invalid")))?;
         Ok(Self {
             drafts,
             bound,
@@ -635,7 +635,7 @@ fn refuse_problems(
     if problems.is_empty() {
         return Ok(());
     }
-    let error = Error::usage(format!("the chain in {place} is invalid"));
+    let error = Error::usage(format!("the chain in {place}, is invalid"));
     let listed = problems.into_iter().take(MOST_LISTED);
     Err(listed.fold(error, Error::detail))
 }

@@ -7,13 +7,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::super::encode::roles::Roles;
-use super::SuggestParamsArgs;
+use super::{ReportFormat, SuggestParamsArgs};
 use crate::catalog::{ArrayText, Catalog, Entry, Kind, named};
 use crate::codecs::OpenArray;
 use crate::codecs::model::Model;
 use crate::error::{Error, ErrorKind};
 use crate::npy::Header;
 use crate::pipeline::Observer;
+use crate::rules::is_known_type;
 use crate::selection::Selection;
 use crate::store::{ChunkFiles, Store};
 use crate::suggest::{ArrayInput, Refusal, Subject, Wish};
@@ -89,7 +90,7 @@ impl Inputs {
             let opened = if is_npy {
                 open_file(input)
             } else {
-                open_store(input)
+                open_store(input, args.format)
             };
             given.push(match opened {
                 Ok(opened) => opened,
@@ -207,7 +208,7 @@ impl StoreArrays<'_> {
         };
         for (path, error) in &self.catalog.faults {
             if self.selection.contains(path) {
-                let refusal = Refusal::unsound([error.to_string()]);
+                let refusal = because(error.kind(), [error.to_string()]);
                 let source = Source::Refused {
                     refusal,
                     kind: error.kind(),
@@ -224,8 +225,16 @@ impl StoreArrays<'_> {
                     }
                     // An array that is INPUT itself was asked for.
                     let asked_for = !by_default || entry.path.is_empty();
-                    let reason = roles.left_alone(entry, text, &type_name(text));
+                    let type_name = type_name(text);
+                    let reason = roles.left_alone(entry, text, &type_name);
                     if let Some(reason) = reason.filter(|_| !asked_for) {
+                        let is_unknown =
+                            matches!(text, ArrayText::V3(_)) && !is_known_type(&type_name);
+                        if is_unknown {
+                            let of = format!("its type, {type_name:?}, is not known");
+                            left_out.push(format!("{} ({of})", named(&entry.path)));
+                            continue;
+                        }
                         left_out.push(format!("{} ({reason})", named(&entry.path)));
                         continue;
                     }
@@ -238,15 +247,16 @@ impl StoreArrays<'_> {
                     if !self.selection.contains(&entry.path) {
                         continue;
                     }
-                    let worst = findings.iter().any(|one| one.kind == ErrorKind::Io);
+                    let unread = findings.iter().any(|one| one.kind == ErrorKind::Io);
+                    let kind = if unread {
+                        ErrorKind::Io
+                    } else {
+                        ErrorKind::Finding
+                    };
                     let messages = findings.iter().map(|one| one.message.clone());
                     Source::Refused {
-                        refusal: Refusal::unsound(messages),
-                        kind: if worst {
-                            ErrorKind::Io
-                        } else {
-                            ErrorKind::Finding
-                        },
+                        refusal: because(kind, messages),
+                        kind,
                         in_store: true,
                     }
                 }
@@ -264,9 +274,17 @@ fn type_name(text: &ArrayText) -> String {
     name.ok().and_then(Result::ok).unwrap_or_default()
 }
 
+/// Why nothing is proposed for what could not be read, or was read and is unsound.
+fn because(kind: ErrorKind, reasons: impl IntoIterator<Item = String>) -> Refusal {
+    match kind {
+        ErrorKind::Io => Refusal::not_read(reasons),
+        _ => Refusal::unsound(reasons),
+    }
+}
+
 impl Source {
     fn refused(error: &Error, in_store: bool) -> Self {
-        let mut refusal = Refusal::unsound([error.to_string()]);
+        let mut refusal = because(error.kind(), [error.to_string()]);
         refusal.details.extend(error.details().iter().cloned());
         Self::Refused {
             refusal,
@@ -329,7 +347,7 @@ impl Chosen {
     }
 }
 
-fn open_store(input: &Path) -> Result<Given, Error> {
+fn open_store(input: &Path, format: ReportFormat) -> Result<Given, Error> {
     let store = Store::open(input)?;
     let catalog = Catalog::read(&store);
     if catalog.entries.is_empty() && catalog.faults.is_empty() {
@@ -344,7 +362,8 @@ fn open_store(input: &Path) -> Result<Given, Error> {
             .entries
             .iter()
             .any(|entry| matches!(entry.kind, Kind::Array(_)));
-        if !any {
+        // A document says of each array what is wrong with it.
+        if !any && format == ReportFormat::Human {
             return Err(error);
         }
     }

@@ -10,6 +10,9 @@ use crate::ui::OutputStyle;
 /// The width of labels.
 const LABEL: usize = 12;
 
+/// The columns of the table that are left out where lines are too short for all, the first one first.
+const LEAST_FIRST: [usize; 8] = [7, 6, 2, 11, 9, 8, 4, 10];
+
 /// The lines of one array.
 pub(super) fn lines(array: &Array, style: OutputStyle) -> Vec<String> {
     let mut lines = vec![title(array)];
@@ -28,7 +31,13 @@ pub(super) fn lines(array: &Array, style: OutputStyle) -> Vec<String> {
         text("spread", &format!("{low} [{bars}] {high}"));
     }
     lines.push(String::new());
-    lines.extend(table(&array.candidates));
+    // Where nothing tells how wide lines may be, no column is left out.
+    let room = if style.is_told {
+        style.width
+    } else {
+        usize::MAX
+    };
+    lines.extend(table(&array.candidates, room));
     lines.push(String::new());
     let mut text = |label: &str, text: &str| {
         let room = style.width.saturating_sub(LABEL + 4).max(20);
@@ -109,7 +118,7 @@ fn seen(seen: &Seen) -> String {
     parts.join(", ")
 }
 
-fn table(candidates: &[Candidate]) -> Vec<String> {
+fn table(candidates: &[Candidate], room: usize) -> Vec<String> {
     let head = [
         "",
         "CHAIN",
@@ -131,7 +140,17 @@ fn table(candidates: &[Candidate]) -> Vec<String> {
     let right = [
         false, false, true, false, true, true, true, true, true, false, true, true,
     ];
-    let lines = columns(&rows, right);
+    let mut lines = columns(&rows, right);
+    for column in LEAST_FIRST {
+        if lines.iter().all(|line| line.width() + 2 <= room) {
+            break;
+        }
+        // A column of nothing takes no room.
+        for row in &mut rows {
+            row[column].clear();
+        }
+        lines = columns(&rows, right);
+    }
     lines.into_iter().map(|line| format!("  {line}")).collect()
 }
 

@@ -137,7 +137,7 @@ fn seen(seen: &Seen, share: f64) -> report::Seen {
 
 fn candidate(rated: &Rated, all: &[&Chosen]) -> report::Candidate {
     let candidate = &rated.candidate;
-    let holds = candidate.chain.fitting_range();
+    let holds = candidate.holds_range();
     let end = |end: Option<Scalar>| end.map_or(Value::Null, scalar);
     let text = |text: &Option<String>| {
         let text = text.as_deref();

@@ -14,6 +14,7 @@ use super::{Rule, rule};
 pub(super) use self::codecs::is_array_codec;
 pub(super) use self::members::reported;
 pub(super) use self::opening::{ID as REST, rest};
+pub(crate) use self::values::is_known_type;
 pub(super) use self::values::rounded;
 
 pub(super) const RULES: &[Rule] = &[

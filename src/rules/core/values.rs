@@ -46,7 +46,8 @@ pub(super) fn is_own_name(name: &str) -> bool {
     name.contains('.') || name.contains(':') || name.starts_with("imagecodecs_")
 }
 
-fn is_known_type(name: &str) -> bool {
+/// Whether programs are known to write a data type of this name in Zarr v3.
+pub(crate) fn is_known_type(name: &str) -> bool {
     let raw = name
         .strip_prefix('r')
         .filter(|bits| bits.bytes().all(|byte| byte.is_ascii_digit()))
