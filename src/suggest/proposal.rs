@@ -521,16 +521,22 @@ fn share(subject: &Subject<'_>) -> f64 {
 }
 
 fn reason(best: &Rated, rated: &[Rated], wish: &Wish) -> String {
-    let holding = rated.iter().filter(|rated| rated.holds).count();
-    let of = match holding {
+    let holding = rated.iter().filter(|rated| rated.holds);
+    let open = wish.tolerance == Tolerance::Open;
+    let figure = |rated: &Rated| match open {
+        true => rated.trial.errors.largest_absolute(),
+        false => rated
+            .stored_bytes
+            .unwrap_or_else(|| planned_bytes(&rated.candidate)),
+    };
+    let least = holding.clone().map(figure).fold(f64::INFINITY, f64::min);
+    // What is nearly as good and narrower or simpler comes before it.
+    let nearly = if figure(best) > least { "nearly " } else { "" };
+    let of = match holding.count() {
         1 => "the only one measured that holds every value".to_owned(),
         n => format!(
-            "{} of {n} that hold every value",
-            if wish.tolerance == Tolerance::Open {
-                "the most precise"
-            } else {
-                "the smallest"
-            }
+            "{nearly}the {} of {n} that hold every value",
+            if open { "most precise" } else { "smallest" }
         ),
     };
     let error = match wish.tolerance {
