@@ -181,6 +181,22 @@ fn integers_that_are_packed_already_are_not_packed_once_more_unless_asked_for() 
     ");
     succeeds(&sandbox.run("encode in.zarr out.zarr --to int8 --values logical"));
     assert_eq!(values(&sandbox, "out.zarr"), ["0", "7", "100"]);
+    // In a hierarchy they stay as they are, unless they are named.
+    let group = sandbox.path().join("group.zarr");
+    std::fs::create_dir(&group).unwrap();
+    let document = json!({"zarr_format": 3, "node_type": "group"});
+    sandbox.file("group.zarr/zarr.json", document.to_string());
+    std::fs::rename(sandbox.path().join("in.zarr"), group.join("packed")).unwrap();
+    let document = plain("float32", &[1], &[1], json!(0.0));
+    write_array(&group.join("t"), &document, &[("c/0", floats(&[1.0]))]);
+    let outcome = sandbox.run("encode group.zarr packed.zarr --to int8");
+    succeeds(&outcome);
+    assert!(
+        outcome.stdout.contains("copy     packed: packed already"),
+        "{outcome}"
+    );
+    let outcome = sandbox.run("encode group.zarr again.zarr --to int8 --array packed");
+    assert_eq!(outcome.exit, Some(2), "{outcome}");
 }
 
 #[test]

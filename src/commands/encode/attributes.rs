@@ -1,7 +1,6 @@
 //! Attributes that say how values were packed, or what stood for missing ones, once a chain does that.
 
 use super::chain::Packing;
-use crate::catalog::ArrayText;
 use crate::metadata::edit::Draft;
 use crate::metadata::json::{Kind, Value};
 use crate::transform::chain::Direction;
@@ -111,12 +110,14 @@ pub(super) fn scalar(value: &Value, data_type: DataType) -> Option<Scalar> {
     }
 }
 
-/// The attributes of an array, as they were read.
-pub(super) fn of(text: &ArrayText) -> Option<&Value> {
-    match text {
-        ArrayText::V3(text) => text.parsed.root.get("attributes"),
-        ArrayText::V2 { attributes, .. } => attributes.as_ref().map(|text| &text.parsed.root),
+/// The attribute by which integers are codes of CF packing, if there is one.
+pub(super) fn packed_by(attributes: Option<&Value>, data_type: DataType) -> Option<&'static str> {
+    if !data_type.is_integer() {
+        return None;
     }
+    let is_there = |name: &&str| attributes.is_some_and(|all| all.get(name).is_some());
+    let scaled = ["scale_factor", "add_offset"].into_iter().find(is_there);
+    scaled.or_else(|| is_reinterpreted(attributes, data_type).then_some("_Unsigned"))
 }
 
 /// Whether integers are to be taken for ones with, or without, a sign, against their type.

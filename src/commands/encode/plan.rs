@@ -7,6 +7,7 @@ use super::codes::Codes;
 use super::documents::{self, Spec};
 use super::examine::Sentinel;
 use super::one_way::OneWay;
+use super::roles;
 use super::source::Source;
 use super::stand_in::{StandIn, StandIns};
 use super::tally::LossExample;
@@ -131,7 +132,7 @@ impl<'a> Blueprint<'a> {
                 Error::usage("--values stored needs --dtype: the type that codes decode to")
             })?,
         };
-        if args.values.is_none() && incoming.is_integer() {
+        if args.values.is_none() {
             refuse_codes(&name, incoming, original)?;
         }
         let (input_fill, now) = match &source {
@@ -193,7 +194,7 @@ impl<'a> Blueprint<'a> {
             return Ok(packing);
         }
         let (found, stored) = (self.incoming(), packing.bound.stored_type());
-        let original = self.original.and_then(attributes::of);
+        let original = self.original.and_then(roles::attributes);
         let reinterpreted = attributes::is_reinterpreted(original, found)
             && found.size() == stored.size()
             && stored.is_integer();
@@ -220,7 +221,7 @@ impl<'a> Blueprint<'a> {
     fn codes(&self, stored: DataType) -> Option<Codes<'_>> {
         let text = self.original?;
         let subject = Subject {
-            attributes: attributes::of(text),
+            attributes: roles::attributes(text),
             type_name: self.source.data_type(),
             data_type: Some(self.incoming()),
             fill: self.input_fill,
@@ -318,7 +319,7 @@ impl<'a> Blueprint<'a> {
                     (Domain::Stored, Some(codes)) => codes.changes(attributes, &packing),
                     _ => Changes::of_values(attributes, &packing),
                 };
-                changes.with_values_of(self.original.and_then(attributes::of))
+                changes.with_values_of(self.original.and_then(roles::attributes))
             }
             _ => Changes::default(),
         };
@@ -551,11 +552,7 @@ fn refuse_codes(
     data_type: DataType,
     original: Option<&ArrayText>,
 ) -> Result<(), Error> {
-    let attributes = original.and_then(attributes::of);
-    let packing = ["scale_factor", "add_offset"]
-        .into_iter()
-        .find(|name| attributes.is_some_and(|attributes| attributes.get(name).is_some()))
-        .or_else(|| attributes::is_reinterpreted(attributes, data_type).then_some("_Unsigned"));
+    let packing = attributes::packed_by(original.and_then(roles::attributes), data_type);
     match packing {
         None => Ok(()),
         Some(attribute) => Err(Error::usage(format!(

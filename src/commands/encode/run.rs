@@ -10,13 +10,14 @@ use super::super::rewrite::documents::{groups, stale_copies};
 use super::super::rewrite::input::{Input, Watch, heed_signals, open, shares, warn_of_fill};
 use super::super::rewrite::output::{copy, copy_objects, key, refuse_stale_copies};
 use super::super::rewrite::report_file::{ReportFile, refuse_standard_input};
+use super::attributes;
 use super::chain::{Missing, Wanted};
 use super::flat::{FlatForm, open_npy};
 use super::params::Plan;
 use super::plan::{Blueprint, V3Text};
 use super::propose::{Finder, refusal_error};
 use super::report::{self, Done};
-use super::roles::Roles;
+use super::roles::{self, Roles};
 use super::source::Source;
 use super::write::Run;
 use super::{EncodeArgs, Format, raw, unselected};
@@ -354,7 +355,16 @@ fn plan_store<'a>(
         {
             Some("not in the plan")
         } else {
-            roles.left_alone(entry, text, &type_name(text))
+            let role = roles.left_alone(entry, text, &type_name(text));
+            // Of many arrays some may be packed already; one that is all of INPUT was meant.
+            let is_asked_for = entry.path.is_empty() || args.values.is_some();
+            role.or_else(|| {
+                let data_type = DataType::from_name(&type_name(text))?;
+                let packed = attributes::packed_by(roles::attributes(text), data_type);
+                packed
+                    .filter(|_| !is_asked_for)
+                    .map(|_| "packed already by its attributes")
+            })
         };
         let converted = unselected::converted(text).map_err(|error| {
             let named = Error::finding(format!("{}: {error}", named(&entry.path)));
