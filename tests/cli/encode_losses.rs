@@ -610,3 +610,32 @@ fn a_chunk_beyond_the_memory_that_is_granted_is_warned_of_like_of_anything_else(
     succeeds(&outcome);
     insta::assert_snapshot!(outcome.stderr, @"warning: chunks need 48.0 KiB of memory, more than the 1.0 KiB that --memory grants, and are processed one at a time");
 }
+
+#[test]
+fn a_value_that_arithmetic_does_not_tell_from_a_kept_one_is_rounded_to_it_unless_that_is_missing() {
+    // (1.1e-5 - 468.63467) * 0.271 is the same float32 as for 0.
+    let sandbox = with_floats(&[1.1e-5, 0.5, 933.1293, 0.0], json!(0.0));
+    let plan = sandbox.run("suggest-params in.zarr --to int8 --format json");
+    assert_eq!(plan.exit, Some(0), "{plan}");
+    sandbox.file("plan.json", &plan.stdout);
+    succeeds(&sandbox.run("encode in.zarr out.zarr --params plan.json"));
+    let chain = json!([
+        {"name": "scale_offset", "configuration": {"offset": 9.95, "scale": 10}},
+        {"name": "cast_value", "configuration": {"data_type": "int8", "scalar_map":
+            {"encode": [[-99.5, -126]], "decode": [[-126, -99.5]]}}},
+    ]);
+    let sandbox = with_floats(&[0.0, -2e-7, 5.0, 9.95], json!(9.95));
+    sandbox.file("chain.json", chain.to_string());
+    let report = report(&sandbox, "encode in.zarr out.zarr --codecs @chain.json");
+    assert_eq!(report["values"]["mapped"], 1);
+    let read = values(&sandbox, "out.zarr");
+    assert_eq!((read[0].as_str(), read[1].as_str()), ("0.0", "0.0"));
+    // The same where 0 is missing.
+    let path = sandbox.path().join("in.zarr/zarr.json");
+    let mut document: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    document["attributes"] = json!({"missing_value": [7, 0.0]});
+    std::fs::write(&path, document.to_string()).unwrap();
+    let outcome = sandbox.run("encode in.zarr again.zarr --codecs @chain.json");
+    assert_eq!(outcome.exit, Some(1), "{outcome}");
+    assert!(outcome.stderr.contains("stands for 0.0"), "{outcome}");
+}

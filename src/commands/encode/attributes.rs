@@ -110,6 +110,18 @@ pub(super) fn scalar(value: &Value, data_type: DataType) -> Option<Scalar> {
     }
 }
 
+/// The values that attributes call missing.
+pub(super) fn missing_values(attributes: Option<&Value>, data_type: DataType) -> Vec<Scalar> {
+    let stated = MISSING.iter().filter_map(|name| attributes?.get(name));
+    let values = stated.flat_map(|value| match value.as_array() {
+        Some(values) => values,
+        None => std::slice::from_ref(value),
+    });
+    values
+        .filter_map(|value| scalar(value, data_type))
+        .collect()
+}
+
 /// The attribute by which integers are codes of CF packing, if there is one.
 pub(super) fn packed_by(attributes: Option<&Value>, data_type: DataType) -> Option<&'static str> {
     if !data_type.is_integer() {

@@ -272,7 +272,10 @@ impl Built {
         for (element, value, code) in self.on_code(sentinel.code, values, codes) {
             if value.equals(sentinel.value) {
                 mapped += 1;
-            } else if faults.binary_search(&element).is_err() && !self.goes_one_way(code, value) {
+            } else if faults.binary_search(&element).is_err()
+                && !self.goes_one_way(code, value)
+                && !self.rounds_to(sentinel, value)
+            {
                 found.note(OneWay::kind(value), element, || {
                     let reason = format!(
                         "it becomes the code {code}, which stands for {}",
@@ -311,6 +314,17 @@ impl Built {
                 });
             }
         }
+    }
+
+    /// Whether a value is so close to the one of a sentinel that the arithmetic before the map does not tell them apart: it is rounded
+    /// like any other then, unless that makes it missing.
+    fn rounds_to(&self, sentinel: Sentinel, value: Scalar) -> bool {
+        let is_missing = !sentinel.value.is_finite()
+            || self
+                .missing
+                .iter()
+                .any(|missing| missing.equals(sentinel.value));
+        !is_missing && value.is_finite() && is_mapped(&self.chain, value)
     }
 
     /// Whether an entry of a map that decoding does not undo gives a value its code.

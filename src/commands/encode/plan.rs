@@ -85,6 +85,8 @@ pub(super) struct Built {
     /// Whether missing chunks have to be written, because OUTPUT has another fill.
     pub(super) writes_missing: bool,
     pub(super) sentinels: Vec<Sentinel>,
+    /// The values that attributes call missing.
+    pub(super) missing: Vec<Scalar>,
     /// Entries of maps that decoding does not undo.
     pub(super) one_way: Vec<OneWay>,
     /// Whether a map gives some number a code.
@@ -343,6 +345,7 @@ impl<'a> Blueprint<'a> {
             fill_drifts,
             fill_loss,
             writes_missing,
+            missing: attributes::missing_values(self.attributes(), self.data_type),
             one_way: OneWay::of(&packing),
             maps_numbers: packing.maps_numbers(),
             stand_ins,
