@@ -106,11 +106,16 @@ impl Interrupt {
     pub fn install() -> io::Result<Self> {
         let interrupt = Self::default();
         let armed = Arc::new(AtomicBool::new(false));
+        let heeded = |signal: &Signal| *signal != Signal::HangUp || !outlives_its_terminal();
+        let heeded: Vec<_> = Signal::ALL.into_iter().filter(heeded).collect();
+        // The marks come first: a signal must not find a handler that does not set one.
+        for signal in &heeded {
+            let mark = Arc::clone(&interrupt.mark);
+            flag::register_usize(signal.number(), mark, signal.mark())?;
+        }
         // Only Ctrl-C shuts down, since schedulers may repeat SIGTERM without impatience.
         let status = ExitCode::Interrupted.number().into();
         flag::register_conditional_shutdown(SIGINT, status, Arc::clone(&armed))?;
-        let heeded = |signal: &Signal| *signal != Signal::HangUp || !outlives_its_terminal();
-        let heeded: Vec<_> = Signal::ALL.into_iter().filter(heeded).collect();
         let mut signals = Signals::new(heeded.iter().map(|signal| signal.number()))?;
         thread::Builder::new().spawn(move || {
             if signals.forever().next().is_some() {
@@ -118,10 +123,6 @@ impl Interrupt {
                 armed.store(true, Ordering::Relaxed);
             }
         })?;
-        for signal in heeded {
-            let mark = Arc::clone(&interrupt.mark);
-            flag::register_usize(signal.number(), mark, signal.mark())?;
-        }
         Ok(interrupt)
     }
 
