@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::codecs::ArrayDocument;
 use crate::error::{Error, ErrorKind};
-use crate::metadata::json::{IssueKind, Limits, LineIndex, NonFinite, Parsed, parse};
+use crate::metadata::json::{IssueKind, Limits, LineIndex, NonFinite, Parsed, Value, parse};
 use crate::metadata::{Node, Problem, ProblemKind, Problems, v2, v3};
 use crate::store::{self, Descend, Store, StoreError, Visit, WalkOptions};
 
@@ -185,6 +185,15 @@ pub fn each(store: &Store, take: &mut dyn FnMut(Found)) {
 }
 
 impl ArrayText {
+    /// The attributes, where there are any.
+    #[must_use]
+    pub fn attributes(&self) -> Option<&Value> {
+        match self {
+            Self::V3(text) => text.parsed.root.get("attributes"),
+            Self::V2 { attributes, .. } => attributes.as_ref().map(|text| &text.parsed.root),
+        }
+    }
+
     /// Hands the document on in the form in which arrays are opened.
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 //! [`decoding`] reads the attributes and gives the arithmetic to apply, what to do with the attributes once it has been
 //! applied, or every reason why not. It knows of no store and applies nothing.
 
+pub mod base64;
 mod spelling;
 
 use crate::metadata::edit::Draft;

@@ -1,5 +1,6 @@
 //! The ways in which programs write the values of CF attributes: numbers, text, lists of one, xarray's base64.
 
+use super::base64;
 use crate::metadata::json::{Kind, Value};
 use crate::transform::data_type::DataType;
 use crate::transform::literal::Literal;
@@ -172,16 +173,7 @@ pub(super) fn twin(data_type: DataType) -> Option<DataType> {
 
 /// The double whose little-endian bytes a text is in base64: how xarray writes `_FillValue` of floats in Zarr v3.
 fn base64_double(text: &str) -> Option<f64> {
-    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let digits: &[u8; 11] = text.strip_suffix('=')?.as_bytes().try_into().ok()?;
-    let mut bits = 0_u128;
-    for digit in digits {
-        let value = ALPHABET.iter().position(|letter| letter == digit)?;
-        bits = bits << 6 | value as u128;
-    }
-    // Eleven digits are 66 bits, two more than eight bytes have.
-    let bytes = u64::try_from(bits >> 2).ok()?.to_be_bytes();
-    (bits & 3 == 0).then_some(f64::from_le_bytes(bytes))
+    base64::decode(text).map(f64::from_bits)
 }
 
 /// A value for a message.

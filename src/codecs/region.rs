@@ -12,30 +12,13 @@ pub(super) fn place(
     origin: &[u64],
     size: usize,
 ) {
-    // Dimensions from the last one on that the piece spans make one run, and so does the one before them.
-    let rank = piece_shape.len();
-    let mut first = rank;
-    let mut run = size;
-    while first > 0 {
-        first -= 1;
-        run *= usize_of(piece_shape[first]);
-        if piece_shape[first] != target_shape[first] {
-            break;
-        }
-    }
-    if run == 0 || piece.is_empty() {
+    if piece.is_empty() {
         return;
     }
-    let mut at = vec![0; first];
-    for source in piece.chunks_exact(run) {
-        let mut offset = 0;
-        for axis in 0..rank {
-            let inside = at.get(axis).copied().unwrap_or(0);
-            offset = offset * usize_of(target_shape[axis]) + usize_of(origin[axis] + inside);
-        }
-        let start = offset * size;
+    let run = run_bytes(piece_shape, target_shape, size);
+    let starts = run_starts(piece_shape, target_shape, origin, size);
+    for (source, start) in piece.chunks_exact(run.max(1)).zip(starts) {
         target[start..start + run].copy_from_slice(source);
-        advance(&mut at, &piece_shape[..first]);
     }
 }
 
@@ -49,31 +32,49 @@ pub(super) fn take(
 ) -> Vec<u8> {
     let elements: u64 = piece_shape.iter().product();
     let mut piece = vec![0; usize_of(elements) * size];
-    let rank = piece_shape.len();
-    let mut first = rank;
-    let mut run = size;
-    while first > 0 {
-        first -= 1;
-        run *= usize_of(piece_shape[first]);
-        if piece_shape[first] != source_shape[first] {
-            break;
-        }
-    }
-    if run == 0 {
-        return piece;
-    }
-    let mut at = vec![0; first];
-    for target in piece.chunks_exact_mut(run) {
-        let mut offset = 0;
-        for axis in 0..rank {
-            let inside = at.get(axis).copied().unwrap_or(0);
-            offset = offset * usize_of(source_shape[axis]) + usize_of(origin[axis] + inside);
-        }
-        let start = offset * size;
+    let run = run_bytes(piece_shape, source_shape, size);
+    let starts = run_starts(piece_shape, source_shape, origin, size);
+    for (target, start) in piece.chunks_exact_mut(run.max(1)).zip(starts) {
         target.copy_from_slice(&source[start..start + run]);
-        advance(&mut at, &piece_shape[..first]);
     }
     piece
+}
+
+/// The number of dimensions that tell runs apart: those from the last one on that the piece spans make one run, and so does the
+/// one before them.
+fn outer_rank(piece_shape: &[u64], whole_shape: &[u64]) -> usize {
+    let mut partial = piece_shape.iter().zip(whole_shape);
+    partial
+        .rposition(|(piece, whole)| piece != whole)
+        .unwrap_or(0)
+}
+
+/// The bytes of a run: of the elements of a piece that lie together in the whole.
+fn run_bytes(piece_shape: &[u64], whole_shape: &[u64], size: usize) -> usize {
+    let inner = &piece_shape[outer_rank(piece_shape, whole_shape)..];
+    inner
+        .iter()
+        .fold(size, |run, length| run * usize_of(*length))
+}
+
+/// Where the runs of a piece begin in the whole, in bytes, in C order.
+fn run_starts(
+    piece_shape: &[u64],
+    whole_shape: &[u64],
+    origin: &[u64],
+    size: usize,
+) -> impl Iterator<Item = usize> {
+    let outer = &piece_shape[..outer_rank(piece_shape, whole_shape)];
+    let mut at = vec![0; outer.len()];
+    std::iter::from_fn(move || {
+        let mut offset = 0;
+        for (axis, (length, origin)) in whole_shape.iter().zip(origin).enumerate() {
+            let inside = at.get(axis).copied().unwrap_or(0);
+            offset = offset * usize_of(*length) + usize_of(origin + inside);
+        }
+        advance(&mut at, outer);
+        Some(offset * size)
+    })
 }
 
 /// Goes on to the next index of a grid in C order; back to the first after the last.

@@ -1,7 +1,6 @@
 //! Fill values of v2 documents as Zarr v3 spells them.
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
+use data_encoding::BASE64;
 
 use super::fault::Fault;
 use super::types::{Endian, ValueType};
@@ -34,7 +33,7 @@ pub(super) fn fill(fill: &Located<FillValue<'_>>, value_type: &ValueType) -> Res
             _ => number(*value, dtype),
         },
         (FillValue::Base64(text), record @ ValueType::Record(_)) => {
-            let bytes = STANDARD.decode(text).ok();
+            let bytes = BASE64.decode(text.as_bytes()).ok();
             bytes.and_then(|bytes| one_record(&bytes, record))
         }
         (_, ValueType::Record(_)) => None,
@@ -42,9 +41,10 @@ pub(super) fn fill(fill: &Located<FillValue<'_>>, value_type: &ValueType) -> Res
         (FillValue::Text(text) | FillValue::Number(text), ValueType::VariableText) => {
             Some(Draft::string(*text))
         }
-        (FillValue::Text(text), ValueType::VariableBytes) => {
-            STANDARD.decode(text).is_ok().then(|| Draft::string(*text))
-        }
+        (FillValue::Text(text), ValueType::VariableBytes) => BASE64
+            .decode(text.as_bytes())
+            .is_ok()
+            .then(|| Draft::string(*text)),
         (_, ValueType::VariableText | ValueType::VariableBytes) => None,
     };
     draft.ok_or_else(|| misfit(fill, value_type))
@@ -145,7 +145,7 @@ fn undefined(value_type: &ValueType) -> Draft {
             DtypeKind::Complex => complex_zero(),
             DtypeKind::DateTime | DtypeKind::TimeDelta => Draft::Number(NOT_A_TIME.to_owned()),
             DtypeKind::Bytes | DtypeKind::Unicode => Draft::string(""),
-            DtypeKind::Void => Draft::String(STANDARD.encode(vec![0; dtype.size as usize])),
+            DtypeKind::Void => Draft::String(BASE64.encode(&vec![0; dtype.size as usize])),
             _ => zero(),
         },
     }
@@ -227,7 +227,7 @@ fn bytes(fill: FillValue<'_>, fits: impl Fn(usize) -> bool) -> Option<Draft> {
     let FillValue::Base64(text) = fill else {
         return None;
     };
-    let bytes = STANDARD.decode(text).ok()?;
+    let bytes = BASE64.decode(text.as_bytes()).ok()?;
     fits(bytes.len()).then(|| Draft::string(text))
 }
 
@@ -270,9 +270,9 @@ fn one_record(bytes: &[u8], value_type: &ValueType) -> Option<Draft> {
         DtypeKind::Bytes => {
             let length = bytes.iter().rposition(|byte| *byte != 0);
             let bytes = &bytes[..length.map_or(0, |last| last + 1)];
-            Some(Draft::String(STANDARD.encode(bytes)))
+            Some(Draft::String(BASE64.encode(bytes)))
         }
-        DtypeKind::Void => Some(Draft::String(STANDARD.encode(bytes))),
+        DtypeKind::Void => Some(Draft::String(BASE64.encode(bytes))),
         DtypeKind::Unicode => {
             let characters = bytes.as_chunks::<4>().0.iter().map(|bytes| {
                 let code = match swap {

@@ -9,7 +9,7 @@ use crate::codecs::OpenArray;
 use crate::codecs::model::Model;
 use crate::error::Error;
 use crate::metadata::edit::{Draft, Editor};
-use crate::metadata::json::{Limits, NonFinite, Value, parse};
+use crate::metadata::json::{Limits, NonFinite, parse};
 use crate::report::decode as report;
 use crate::transform::data_type::DataType;
 use crate::transform::scalar::Scalar;
@@ -54,7 +54,7 @@ pub(super) fn decoding(
         .filter(|_| array.fill_is_defined())
         .map(|data_type| Scalar::from_ne_bytes(data_type, array.fill()));
     let subject = Subject {
-        attributes: attributes(text),
+        attributes: text.attributes(),
         type_name: array.data_type(),
         data_type,
         fill,
@@ -89,13 +89,6 @@ pub(super) fn decoding(
             )
         }
     })
-}
-
-fn attributes(text: &ArrayText) -> Option<&Value> {
-    match text {
-        ArrayText::V3(text) => text.parsed.root.get("attributes"),
-        ArrayText::V2 { attributes, .. } => attributes.as_ref().map(|text| &text.parsed.root),
-    }
 }
 
 /// The document of a plain array, changed so that it describes the unpacked values.

@@ -1,6 +1,7 @@
 //! Attributes that say how values were packed, or what stood for missing ones, once a chain does that.
 
 use super::chain::Packing;
+use crate::cf::base64;
 use crate::metadata::edit::Draft;
 use crate::metadata::json::{Kind, Value};
 use crate::transform::chain::Direction;
@@ -89,8 +90,7 @@ pub(super) fn scalar(value: &Value, data_type: DataType) -> Option<Scalar> {
     }
     match literal {
         Literal::String(text) => {
-            let bytes: [u8; 8] = base64(&text)?.try_into().ok()?;
-            let double = Scalar::from_bits(DataType::Float64, u64::from_le_bytes(bytes));
+            let double = Scalar::from_bits(DataType::Float64, base64::decode(&text)?);
             let text = double.to_json();
             let literal = match text
                 .strip_prefix('"')
@@ -160,30 +160,6 @@ fn literal(value: &Value) -> Option<Literal> {
         Kind::String(text) | Kind::NonFinite(text) => Some(Literal::String(text.clone())),
         _ => None,
     }
-}
-
-/// The bytes that a text in base64 stands for.
-fn base64(text: &str) -> Option<Vec<u8>> {
-    let digits = text.trim_end_matches('=');
-    let mut bytes = Vec::new();
-    let (mut bits, mut held) = (0_u32, 0);
-    for digit in digits.bytes() {
-        let value = match digit {
-            b'A'..=b'Z' => digit - b'A',
-            b'a'..=b'z' => digit - b'a' + 26,
-            b'0'..=b'9' => digit - b'0' + 52,
-            b'+' => 62,
-            b'/' => 63,
-            _ => return None,
-        };
-        bits = bits << 6 | u32::from(value);
-        held += 6;
-        if held >= 8 {
-            held -= 8;
-            bytes.push((bits >> held & 0xff) as u8);
-        }
-    }
-    text.len().is_multiple_of(4).then_some(bytes)
 }
 
 #[cfg(test)]

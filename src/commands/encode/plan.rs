@@ -7,7 +7,6 @@ use super::codes::Codes;
 use super::documents::{self, Spec};
 use super::examine::Sentinel;
 use super::one_way::OneWay;
-use super::roles;
 use super::source::Source;
 use super::stand_in::{StandIn, StandIns};
 use super::tally::LossExample;
@@ -196,7 +195,7 @@ impl<'a> Blueprint<'a> {
             return Ok(packing);
         }
         let (found, stored) = (self.incoming(), packing.bound.stored_type());
-        let original = self.original.and_then(roles::attributes);
+        let original = self.original.and_then(ArrayText::attributes);
         let reinterpreted = attributes::is_reinterpreted(original, found)
             && found.size() == stored.size()
             && stored.is_integer();
@@ -223,7 +222,7 @@ impl<'a> Blueprint<'a> {
     fn codes(&self, stored: DataType) -> Option<Codes<'_>> {
         let text = self.original?;
         let subject = Subject {
-            attributes: roles::attributes(text),
+            attributes: text.attributes(),
             type_name: self.source.data_type(),
             data_type: Some(self.incoming()),
             fill: self.input_fill,
@@ -321,7 +320,7 @@ impl<'a> Blueprint<'a> {
                     (Domain::Stored, Some(codes)) => codes.changes(attributes, &packing),
                     _ => Changes::of_values(attributes, &packing),
                 };
-                changes.with_values_of(self.original.and_then(roles::attributes))
+                changes.with_values_of(self.original.and_then(ArrayText::attributes))
             }
             _ => Changes::default(),
         };
@@ -555,7 +554,7 @@ fn refuse_codes(
     data_type: DataType,
     original: Option<&ArrayText>,
 ) -> Result<(), Error> {
-    let packing = attributes::packed_by(original.and_then(roles::attributes), data_type);
+    let packing = attributes::packed_by(original.and_then(ArrayText::attributes), data_type);
     match packing {
         None => Ok(()),
         Some(attribute) => Err(Error::usage(format!(

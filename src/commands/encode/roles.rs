@@ -30,7 +30,7 @@ impl Roles {
         let mut roles = Self::default();
         for entry in &catalog.entries {
             let (group, attributes) = match &entry.kind {
-                Kind::Array(text) => (parent(&entry.path), attributes(text)),
+                Kind::Array(text) => (parent(&entry.path), text.attributes()),
                 Kind::Group(GroupText::V3(text)) => {
                     (entry.path.as_str(), text.parsed.root.get("attributes"))
                 }
@@ -74,20 +74,13 @@ impl Roles {
         if is_dimension || self.named.contains(&entry.path) {
             return Some("a coordinate");
         }
-        let words = attributes(text)
+        let words = text
+            .attributes()
             .is_some_and(|attributes| WORDS.iter().any(|word| attributes.get(word).is_some()));
         if words || self.labels.contains(parent(&entry.path)) {
             return Some("labels");
         }
         None
-    }
-}
-
-/// The attributes of an array.
-pub(super) fn attributes(text: &ArrayText) -> Option<&Value> {
-    match text {
-        ArrayText::V3(text) => text.parsed.root.get("attributes"),
-        ArrayText::V2 { attributes, .. } => attributes.as_ref().map(|text| &text.parsed.root),
     }
 }
 

@@ -17,7 +17,7 @@ use super::params::Plan;
 use super::plan::{Blueprint, V3Text};
 use super::propose::{Finder, refusal_error};
 use super::report::{self, Done};
-use super::roles::{self, Roles};
+use super::roles::Roles;
 use super::source::Source;
 use super::write::Run;
 use super::{EncodeArgs, Format, raw, unselected};
@@ -360,7 +360,7 @@ fn plan_store<'a>(
             let is_asked_for = entry.path.is_empty() || args.values.is_some();
             role.or_else(|| {
                 let data_type = DataType::from_name(&type_name(text))?;
-                let packed = attributes::packed_by(roles::attributes(text), data_type);
+                let packed = attributes::packed_by(text.attributes(), data_type);
                 packed
                     .filter(|_| !is_asked_for)
                     .map(|_| "packed already by its attributes")

@@ -4,9 +4,9 @@ use std::ffi::OsStr;
 use std::io::{BufReader, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::super::encode::roles::Roles;
+use super::super::rewrite::input::Watch as Warnings;
 use super::{ReportFormat, SuggestParamsArgs};
 use crate::catalog::{ArrayText, Catalog, Entry, Kind, named};
 use crate::codecs::OpenArray;
@@ -428,14 +428,14 @@ fn open_array(entry: &Entry, text: &ArrayText, memory: u64) -> Result<Source, Er
 /// Counts chunks for the bar, and warns once where one is larger than the memory that was granted.
 pub(super) struct Watch<'p> {
     progress: &'p Progress,
-    warned: AtomicBool,
+    warns: Warnings,
 }
 
 impl<'p> Watch<'p> {
-    pub(super) const fn new(progress: &'p Progress) -> Self {
+    pub(super) fn new(progress: &'p Progress) -> Self {
         Self {
             progress,
-            warned: AtomicBool::new(false),
+            warns: Warnings::default(),
         }
     }
 }
@@ -446,12 +446,6 @@ impl Observer for Watch<'_> {
     }
 
     fn oversized(&self, bytes: u64, memory: u64) {
-        if !self.warned.swap(true, Ordering::Relaxed) {
-            tracing::warn!(
-                bytes,
-                memory,
-                "chunks need more memory than --memory grants, and are processed one at a time"
-            );
-        }
+        self.warns.oversized(bytes, memory);
     }
 }

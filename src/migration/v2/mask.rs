@@ -4,9 +4,6 @@
 //! null. In Zarr v3 it is the attribute alone, in a form of its own for each kind of type. An attribute that is in no such form
 //! keeps xarray from opening the array at all.
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-
 use crate::codecs::v2::ValueType;
 use crate::metadata::describe;
 use crate::metadata::edit::Draft;
@@ -318,7 +315,7 @@ fn double(value: &Draft, element: DataType) -> Option<Draft> {
 }
 
 fn base64(value: f64) -> Draft {
-    Draft::String(STANDARD.encode(value.to_le_bytes()))
+    Draft::String(crate::cf::base64::encode(value.to_bits()))
 }
 
 fn described(value: &Value) -> String {

@@ -2,8 +2,9 @@
 
 use super::super::array::{Array, describe, scalar};
 use super::super::finding::{Draft, Sink};
+use super::is_packed;
 use super::packing::report;
-use super::{base64, is_packed};
+use crate::cf::base64;
 use crate::codecs::short;
 use crate::metadata::json::Value;
 use crate::transform::cast_value::cast;

@@ -1,6 +1,5 @@
 //! `cf/*`: attributes of the CF conventions, and of xarray, beside what the codecs do.
 
-mod base64;
 mod masks;
 mod packing;
 
